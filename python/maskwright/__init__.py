@@ -1,0 +1,1 @@
+"""Maskwright: which tokens keep the text inside a format."""
