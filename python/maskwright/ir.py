@@ -1,0 +1,255 @@
+"""What does a format look like on its way to the engine? The one small IR that every front end writes.
+
+A `Builder` hands out integer node ids; a node refers only to nodes made before it, so the record is
+already in post order. Equal nodes are one node. `Builder.grammar` freezes it all into a `Grammar`:
+flat little-endian words and one blob of bytes, handed to Rust in a single call. Recursion goes through
+named rules only: declare a rule, refer to it, define it once.
+
+The meaning of each node is a language over bytes and special tokens:
+
+    empty()                  no text at all
+    literal(b"..")           exactly these bytes; b"" is the empty text
+    byte_class({..})         one byte of a set
+    chars([(lo, hi), ..])    one character of a set of code points, in UTF-8 (surrogates are left out)
+    sequence([..])           one after the other
+    choice([..])             any of them
+    repeat(n, lo, hi)        n, lo to hi times; hi None: without a bound
+    reference(rule)          whatever the rule says
+    intersection([..])       in all of them; regular parts only
+    complement(n)            every byte string that is not in n; regular parts only
+    literals([b"..", ..])    any of many byte strings (a word list)
+    special(token_id)        one special token, by its id
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+
+UNBOUNDED = 0xFFFF_FFFF
+MAX_CODE_POINT = 0x10FFFF
+
+OP_EMPTY = 0
+OP_LITERAL = 1
+OP_BYTE_CLASS = 2
+OP_CHARS = 3
+OP_SEQUENCE = 4
+OP_CHOICE = 5
+OP_REPEAT = 6
+OP_REFERENCE = 7
+OP_INTERSECTION = 8
+OP_COMPLEMENT = 9
+OP_LITERALS = 10
+OP_SPECIAL = 11
+
+Node = int
+Rule = int
+
+
+@dataclass(frozen=True, slots=True)
+class Grammar:
+    """A format, ready for the engine. Immutable; equal content has an equal `key`.
+
+    `words` holds a record `[op, n, arg * n]` a node, uint32 little-endian, in post order; `blob` the bytes that
+    literals and classes point into; `rules` the node that defines each rule; `names` what to call them in messages.
+    """
+
+    words: bytes
+    blob: bytes
+    rules: tuple[Node, ...]
+    names: tuple[str, ...]
+    root: Rule
+
+    @property
+    def key(self) -> str:
+        """A hash of the content: hex of SHA-256 over the nodes, the rules and the root. Names do not count."""
+        digest = sha256(self.words)
+        digest.update(b"|%d|" % len(self.words))
+        digest.update(self.blob)
+        digest.update(repr((self.rules, self.root)).encode())
+        return digest.hexdigest()
+
+
+class Builder:
+    """Writes a `Grammar`, node by node.
+
+    >>> b = Builder()
+    >>> digit = b.byte_class(range(0x30, 0x3A))
+    >>> number = b.rule("number", b.repeat(digit, 1, None))
+    >>> grammar = b.grammar(number)
+    >>> grammar.names, len(grammar.rules)
+    (('number',), 1)
+    """
+
+    __slots__ = ("_blob", "_blobs", "_count", "_ids", "_names", "_rules", "_words")
+
+    def __init__(self) -> None:
+        self._words: list[int] = []
+        self._blob = bytearray()
+        self._blobs: dict[bytes, int] = {}
+        self._ids: dict[tuple[int, ...], Node] = {}
+        self._count = 0
+        self._rules: list[Node | None] = []
+        self._names: list[str] = []
+
+    # Leaves
+
+    def empty(self) -> Node:
+        """No text at all: the empty language."""
+        return self._node((OP_EMPTY,))
+
+    def literal(self, text: bytes) -> Node:
+        """Exactly these bytes."""
+        return self._node((OP_LITERAL, self._store(text), len(text)))
+
+    def byte_class(self, members: Iterable[int]) -> Node:
+        """One byte out of `members`."""
+        bits = 0
+        for byte in members:
+            if not 0 <= byte <= 0xFF:
+                raise ValueError(f"not a byte: {byte}")
+            bits |= 1 << byte
+        return self._node((OP_BYTE_CLASS, self._store(bits.to_bytes(32, "little")), 32))
+
+    def chars(self, ranges: Iterable[tuple[int, int]]) -> Node:
+        """One character whose code point is in one of the inclusive `ranges`, as UTF-8."""
+        flat = array("I")
+        for low, high in merge_ranges(ranges):
+            flat.append(low)
+            flat.append(high)
+        if not flat:
+            return self.empty()
+        text = _little_endian(flat)
+        return self._node((OP_CHARS, self._store(text), len(text)))
+
+    def literals(self, texts: Iterable[bytes]) -> Node:
+        """Any of the given byte strings; made for word lists of any size."""
+        ordered = sorted(set(texts))
+        if not ordered:
+            return self.empty()
+        lengths = array("I", map(len, ordered))
+        text = b"".join(ordered)
+        return self._node(
+            (OP_LITERALS, self._store(text), len(text), self._store(_little_endian(lengths)), len(ordered))
+        )
+
+    def special(self, token_id: int) -> Node:
+        """One special token, named by its id."""
+        return self._node((OP_SPECIAL, token_id))
+
+    # Inner nodes
+
+    def sequence(self, parts: Sequence[Node]) -> Node:
+        """The parts, one after the other; no parts: the empty text."""
+        if len(parts) == 1:
+            return parts[0]
+        return self._node((OP_SEQUENCE, *parts)) if parts else self.literal(b"")
+
+    def choice(self, branches: Sequence[Node]) -> Node:
+        """Any of the branches; no branches: the empty language."""
+        unique = tuple(dict.fromkeys(branches))
+        if len(unique) == 1:
+            return unique[0]
+        return self._node((OP_CHOICE, *unique)) if unique else self.empty()
+
+    def repeat(self, body: Node, minimum: int, maximum: int | None) -> Node:
+        """`body`, from `minimum` to `maximum` times (None: without a bound), both below 2**32 - 1."""
+        high = UNBOUNDED if maximum is None else maximum
+        if not 0 <= minimum <= high or minimum >= UNBOUNDED or (maximum is not None and maximum >= UNBOUNDED):
+            raise ValueError(f"not a range of counts: {minimum} to {maximum}")
+        if (minimum, high) == (1, 1):
+            return body
+        return self._node((OP_REPEAT, body, minimum, high))
+
+    def optional(self, body: Node) -> Node:
+        """`body` or nothing."""
+        return self.repeat(body, 0, 1)
+
+    def intersection(self, parts: Sequence[Node]) -> Node:
+        """The texts that are in every part. Regular parts only: no recursion, no special token."""
+        unique = tuple(dict.fromkeys(parts))
+        if not unique:
+            raise ValueError("an intersection needs at least one part")
+        return unique[0] if len(unique) == 1 else self._node((OP_INTERSECTION, *unique))
+
+    def complement(self, body: Node) -> Node:
+        """Every byte string (valid UTF-8 or not) that is not in `body`. Regular parts only."""
+        return self._node((OP_COMPLEMENT, body))
+
+    # Rules
+
+    def rule(self, name: str, body: Node | None = None) -> Rule:
+        """Declare a rule, and define it at once if `body` is given. Names are for messages and need not differ."""
+        self._names.append(name)
+        self._rules.append(body)
+        return len(self._rules) - 1
+
+    def define(self, rule: Rule, body: Node) -> None:
+        """Say what a declared rule is. Once."""
+        if self._rules[rule] is not None:
+            raise ValueError(f"rule {self._names[rule]!r} is defined twice")
+        self._rules[rule] = body
+
+    def reference(self, rule: Rule) -> Node:
+        """Whatever the rule says; it may be defined later."""
+        return self._node((OP_REFERENCE, rule))
+
+    def grammar(self, root: Rule) -> Grammar:
+        """Freeze what was built, with `root` as the rule of the whole text."""
+        rules: list[Node] = []
+        for name, body in zip(self._names, self._rules, strict=True):
+            if body is None:
+                raise ValueError(f"rule {name!r} is declared and never defined")
+            rules.append(body)
+        words = _little_endian(array("I", self._words))
+        return Grammar(words, bytes(self._blob), tuple(rules), tuple(self._names), root)
+
+    # The record
+
+    def _node(self, record: tuple[int, ...]) -> Node:
+        found = self._ids.get(record)
+        if found is not None:
+            return found
+        words = self._words
+        words.append(record[0])
+        words.append(len(record) - 1)
+        words.extend(record[1:])
+        node = self._ids[record] = self._count
+        self._count += 1
+        return node
+
+    def _store(self, text: bytes) -> int:
+        found = self._blobs.get(text)
+        if found is None:
+            found = self._blobs[text] = len(self._blob)
+            self._blob += text
+        return found
+
+
+def merge_ranges(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Sort inclusive ranges of code points and merge those that touch.
+
+    >>> merge_ranges([(5, 9), (1, 2), (3, 4), (8, 12)])
+    [(1, 12)]
+    """
+    merged: list[tuple[int, int]] = []
+    for low, high in sorted(ranges):
+        if not 0 <= low <= high <= MAX_CODE_POINT:
+            raise ValueError(f"not a range of code points: {low} to {high}")
+        if merged and low <= merged[-1][1] + 1:
+            merged[-1] = (merged[-1][0], max(high, merged[-1][1]))
+        else:
+            merged.append((low, high))
+    return merged
+
+
+def _little_endian(words: array[int]) -> bytes:
+    """The bytes of an array of 32-bit words, little end first on every machine."""
+    if array("I").itemsize != 4:  # pragma: no cover - no such platform is supported
+        raise RuntimeError("this platform has no 32-bit unsigned int")
+    if (1).to_bytes(4, "little") != array("I", [1]).tobytes():
+        words = array("I", words)
+        words.byteswap()
+    return words.tobytes()
