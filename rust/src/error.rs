@@ -11,6 +11,8 @@ pub enum Error {
     Vocabulary { what: String, place: String },
     /// A ceiling on work or memory was reached; `limit` names it and `value` is its setting.
     Limit { what: String, limit: &'static str, value: u64 },
+    /// A format that cannot be enforced, or that has no text.
+    Grammar { what: String, why: String },
     /// An argument of a call that is out of range or of the wrong shape.
     Argument { what: String, argument: &'static str },
 }
@@ -27,7 +29,10 @@ impl Error {
     /// The one-line message, without the place.
     pub fn what(&self) -> &str {
         match self {
-            Error::Vocabulary { what, .. } | Error::Limit { what, .. } | Error::Argument { what, .. } => what,
+            Error::Vocabulary { what, .. }
+            | Error::Limit { what, .. }
+            | Error::Grammar { what, .. }
+            | Error::Argument { what, .. } => what,
         }
     }
 }

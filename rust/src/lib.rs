@@ -1,7 +1,10 @@
 //! The native core of Maskwright: what must be fast, and nothing that decides meaning.
 
+pub mod compile;
 pub mod dfa_masks;
+pub mod engine;
 pub mod error;
 pub mod mask;
+pub mod program;
 mod python;
 pub mod trie;

@@ -1,0 +1,207 @@
+//! Takes the ε-edges out of every draft. After this no rule reads the empty text: where a callee could,
+//! the caller has an edge past the call instead.
+
+use rustc_hash::FxHashMap;
+
+use super::Budget;
+use super::draft::{Bounds, Draft, Label};
+use super::ir::UNBOUNDED;
+use crate::error::Result;
+
+/// An edge of an ε-free rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Edge {
+    pub label: Label,
+    pub target: u32,
+    /// Taking the edge adds one to the rule's counter.
+    pub counts: bool,
+}
+
+/// A state of an ε-free rule.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct RuleState {
+    pub edges: Vec<Edge>,
+    pub accept: bool,
+    /// The state accepts from this count on.
+    pub accept_from: u32,
+    /// The state can be entered up to this count.
+    pub valid_to: u32,
+}
+
+/// An ε-free automaton. State 0 is the start; no edge leads to it, and it does not accept.
+#[derive(Debug, Clone)]
+pub struct Rule {
+    pub states: Vec<RuleState>,
+    pub bounds: Option<Bounds>,
+    /// Whether the empty text belongs to the rule; callers know, the automaton does not.
+    pub nullable: bool,
+}
+
+pub fn remove_epsilons(mut drafts: Vec<Draft>, budget: &mut Budget) -> Result<Vec<Rule>> {
+    let nullable = nullable_rules(&drafts);
+    for draft in &mut drafts {
+        let Draft { edges, epsilons, .. } = draft;
+        epsilons.extend(edges.iter().filter_map(|&(from, label, to)| match label {
+            Label::Call(rule) if nullable[rule as usize] => Some((from, to)),
+            _ => None,
+        }));
+    }
+    drafts.iter().zip(nullable).map(|(draft, nullable)| Remover::new(draft).rule(nullable, budget)).collect()
+}
+
+/// Which rules have the empty text: a least fixpoint, each rule looked at again when a callee joins.
+fn nullable_rules(drafts: &[Draft]) -> Vec<bool> {
+    let mut callers = vec![Vec::new(); drafts.len()];
+    for (rule, draft) in (0u32..).zip(drafts) {
+        for &(_, label, _) in &draft.edges {
+            if let Label::Call(callee) = label {
+                callers[callee as usize].push(rule);
+            }
+        }
+    }
+    callers.iter_mut().for_each(|list| list.dedup());
+    let mut nullable = vec![false; drafts.len()];
+    let mut open: Vec<u32> = (0..drafts.len() as u32).collect();
+    while let Some(rule) = open.pop() {
+        if !nullable[rule as usize] && is_nullable(&drafts[rule as usize], &nullable) {
+            nullable[rule as usize] = true;
+            open.extend_from_slice(&callers[rule as usize]);
+        }
+    }
+    nullable
+}
+
+fn is_nullable(draft: &Draft, nullable: &[bool]) -> bool {
+    if let Some(bounds) = draft.bounds {
+        return bounds.min == 0;
+    }
+    let free = draft.edges.iter().filter_map(|&(from, label, to)| match label {
+        Label::Call(rule) if nullable[rule as usize] => Some((from, to)),
+        _ => None,
+    });
+    let mut next: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+    draft.epsilons.iter().copied().chain(free).for_each(|(from, to)| next.entry(from).or_default().push(to));
+    let mut open = vec![draft.start];
+    while let Some(state) = open.pop() {
+        if state == draft.end {
+            return true;
+        }
+        open.extend(next.remove(&state).unwrap_or_default());
+    }
+    false
+}
+
+/// Works on one draft.
+struct Remover<'d> {
+    draft: &'d Draft,
+    edges: Vec<Vec<(Label, u32)>>,
+    epsilons: Vec<Vec<u32>>,
+    alias: Vec<u32>,
+}
+
+/// What can be reached from a state without reading.
+#[derive(Clone, Default)]
+struct Closure {
+    states: Vec<u32>,
+    reads: bool,
+    ends: bool,
+    counted: bool,
+}
+
+impl<'d> Remover<'d> {
+    fn new(draft: &'d Draft) -> Self {
+        let n = draft.n_states as usize;
+        let mut remover =
+            Remover { draft, edges: vec![Vec::new(); n], epsilons: vec![Vec::new(); n], alias: Vec::new() };
+        for &(from, label, to) in &draft.edges {
+            remover.edges[from as usize].push((label, to));
+        }
+        for &(from, to) in &draft.epsilons {
+            remover.epsilons[from as usize].push(to);
+        }
+        remover.alias = (0..draft.n_states).map(|state| remover.follow(state)).collect();
+        remover
+    }
+
+    /// Where a state that does nothing but go on leads. In a loop over 10,000 literals all their ends
+    /// are one state then, and not 10,000 states with 10,000 edges each.
+    fn follow(&self, mut state: u32) -> u32 {
+        for _ in 0..self.draft.n_states {
+            let kept = state == self.draft.end || Some(state) == self.draft.counted;
+            match (&self.edges[state as usize][..], &self.epsilons[state as usize][..]) {
+                ([], &[next]) if !kept => state = next,
+                _ => break,
+            }
+        }
+        state
+    }
+
+    fn closure(&self, state: u32) -> Closure {
+        let mut seen = rustc_hash::FxHashSet::default();
+        let mut closure = Closure { states: vec![state], ..Default::default() };
+        seen.insert(state);
+        let mut at = 0;
+        while at < closure.states.len() {
+            let state = closure.states[at];
+            closure.reads |= !self.edges[state as usize].is_empty();
+            closure.ends |= state == self.draft.end;
+            closure.counted |= Some(state) == self.draft.counted;
+            for &next in &self.epsilons[state as usize] {
+                if seen.insert(next) {
+                    closure.states.push(next);
+                }
+            }
+            at += 1;
+        }
+        closure
+    }
+
+    fn rule(self, nullable: bool, budget: &mut Budget) -> Result<Rule> {
+        let mut ids: FxHashMap<u32, u32> = FxHashMap::default();
+        let mut closures: FxHashMap<u32, Closure> = FxHashMap::default();
+        let mut kept = vec![self.draft.start];
+        let mut states = Vec::new();
+        let mut at = 0;
+        while at < kept.len() {
+            let from = self.closure(kept[at]);
+            let mut edges = Vec::new();
+            for &state in &from.states {
+                for &(label, to) in &self.edges[state as usize] {
+                    let to = self.alias[to as usize];
+                    let closure = closures.entry(to).or_insert_with(|| self.closure(to));
+                    let mut push = |to: u32, counts: bool| {
+                        let target = *ids.entry(to).or_insert_with(|| {
+                            kept.push(to);
+                            kept.len() as u32 - 1
+                        });
+                        edges.push(Edge { label, target, counts });
+                    };
+                    if closure.reads || closure.ends {
+                        push(to, false);
+                    }
+                    if closure.counted {
+                        push(self.draft.end, true);
+                    }
+                }
+            }
+            edges.sort_unstable();
+            edges.dedup();
+            budget.spend_edges(edges.len() as u64 + from.states.len() as u64)?;
+            let is_head = kept[at] == self.draft.end || at == 0;
+            let (accept_from, valid_to) = guards(self.draft.bounds, is_head);
+            states.push(RuleState { edges, accept: from.ends && at != 0, accept_from, valid_to });
+            at += 1;
+        }
+        Ok(Rule { states, bounds: self.draft.bounds, nullable })
+    }
+}
+
+/// The head of a counted loop compares the count with the bounds; inside the body one more round has begun.
+fn guards(bounds: Option<Bounds>, is_head: bool) -> (u32, u32) {
+    match bounds {
+        None => (0, UNBOUNDED),
+        Some(Bounds { min, max }) if is_head => (min, max),
+        Some(Bounds { max: UNBOUNDED, .. }) => (0, UNBOUNDED),
+        Some(Bounds { max, .. }) => (0, max - 1),
+    }
+}

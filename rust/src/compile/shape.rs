@@ -1,0 +1,209 @@
+//! What can be said of each IR node before anything is built: how large, whether it can be empty, which rules to inline.
+
+use super::ir::{Ir, Node, UNBOUNDED};
+
+/// A rule of at most this many positions is copied to where it is used; a call costs a frame at run time.
+const MAX_INLINED: u64 = 12;
+
+pub struct Shapes {
+    nullable: Vec<bool>,
+    positions: Vec<u64>,
+    inlined: Vec<bool>,
+    recursive: Vec<bool>,
+}
+
+impl Shapes {
+    pub fn new(ir: &Ir) -> Shapes {
+        let recursive = recursive_rules(ir);
+        let mut shapes = Shapes {
+            nullable: vec![false; ir.n_nodes()],
+            positions: vec![0; ir.n_nodes()],
+            inlined: vec![false; ir.rules.len()],
+            recursive,
+        };
+        shapes.settle_nullable(ir);
+        shapes.settle_positions(ir);
+        shapes
+    }
+
+    /// Whether the node has the empty text.
+    pub fn nullable(&self, node: u32) -> bool {
+        self.nullable[node as usize]
+    }
+
+    /// About how many states the node makes; calls count one, counted loops too.
+    pub fn positions(&self, node: u32) -> u64 {
+        self.positions[node as usize]
+    }
+
+    /// Whether the rule can reach itself.
+    pub fn recursive(&self, rule: u32) -> bool {
+        self.recursive[rule as usize]
+    }
+
+    /// Whether the rule is copied to where it is used.
+    pub fn inlined(&self, rule: u32) -> bool {
+        self.inlined[rule as usize]
+    }
+
+    /// Fixpoint over a work list: a node is looked at again when a child or the rule it refers to has changed.
+    ///
+    /// A round over all nodes until nothing changes takes a round a rule on a chain of 20,000 rules.
+    fn settle_nullable(&mut self, ir: &Ir) {
+        let parents = Parents::new(ir);
+        let mut open: Vec<u32> = (0..ir.n_nodes() as u32).rev().collect();
+        while let Some(id) = open.pop() {
+            let now = self.is_nullable(ir, ir.node(id));
+            if now != std::mem::replace(&mut self.nullable[id as usize], now) {
+                open.extend_from_slice(parents.of(id));
+            }
+        }
+    }
+
+    fn is_nullable(&self, ir: &Ir, node: Node) -> bool {
+        let null = |&part: &u32| self.nullable[part as usize];
+        match node {
+            Node::Empty | Node::ByteClass(_) | Node::Chars(_) | Node::Special(_) => false,
+            Node::Literal(text) => text.is_empty(),
+            Node::Literals { lengths, .. } => lengths.first_chunk() == Some(&[0; 4]),
+            Node::Sequence(parts) | Node::Intersection(parts) => parts.iter().all(null),
+            Node::Choice(branches) => branches.iter().any(null),
+            Node::Repeat { body, min, .. } => min == 0 || null(&body),
+            Node::Reference(rule) => null(&ir.rules[rule as usize]),
+            // Not monotone, but regular: no cycle goes through it, so it settles after its body.
+            Node::Complement(body) => !null(&body),
+        }
+    }
+
+    fn settle_positions(&mut self, ir: &Ir) {
+        let uses = count_uses(ir);
+        let order = rules_by_node(ir);
+        let mut next = 0;
+        for id in 0..ir.n_nodes() {
+            self.positions[id] = self.count_positions(ir, ir.node(id as u32));
+            while next < order.len() && ir.rules[order[next]] as usize == id {
+                let rule = order[next];
+                let small = self.positions[id] <= MAX_INLINED || uses[rule] <= 1;
+                self.inlined[rule] = small && !self.recursive[rule];
+                next += 1;
+            }
+        }
+    }
+
+    fn count_positions(&self, ir: &Ir, node: Node) -> u64 {
+        let of = |&part: &u32| self.positions[part as usize];
+        match node {
+            Node::Empty => 0,
+            Node::Literal(text) => text.len() as u64,
+            Node::Literals { text, .. } => text.len() as u64,
+            Node::ByteClass(_) | Node::Special(_) => 1,
+            Node::Chars(pairs) => 1 + pairs.len() as u64 / 32,
+            Node::Sequence(parts) | Node::Choice(parts) => parts.iter().map(of).fold(0, u64::saturating_add),
+            Node::Intersection(parts) => parts.iter().map(of).fold(1, u64::saturating_mul),
+            Node::Complement(body) => 2 * of(&body).min(u64::MAX / 4),
+            Node::Repeat { body, min, max } => {
+                let copies = u64::from(if max == UNBOUNDED { min.max(1) } else { max });
+                copies.saturating_mul(of(&body)).max(1)
+            }
+            // A rule that is defined after its use counts as a call, whatever it turns out to be.
+            Node::Reference(rule) if self.inlined[rule as usize] => of(&ir.rules[rule as usize]).max(1),
+            Node::Reference(_) => 1,
+        }
+    }
+}
+
+/// For each node, the nodes whose language depends on it.
+struct Parents {
+    starts: Vec<u32>,
+    parents: Vec<u32>,
+}
+
+impl Parents {
+    fn new(ir: &Ir) -> Parents {
+        let mut pairs = Vec::new();
+        for id in 0..ir.n_nodes() as u32 {
+            for_each_child(ir.node(id), |child| pairs.push((child, id)));
+            if let Node::Reference(rule) = ir.node(id) {
+                pairs.push((ir.rules[rule as usize], id));
+            }
+        }
+        pairs.sort_unstable();
+        let mut starts = vec![0; ir.n_nodes() + 1];
+        pairs.iter().for_each(|&(child, _)| starts[child as usize + 1] += 1);
+        (1..starts.len()).for_each(|i| starts[i] += starts[i - 1]);
+        Parents { starts, parents: pairs.into_iter().map(|(_, parent)| parent).collect() }
+    }
+
+    fn of(&self, node: u32) -> &[u32] {
+        &self.parents[self.starts[node as usize] as usize..self.starts[node as usize + 1] as usize]
+    }
+}
+
+/// How often each rule is referred to by nodes; nodes are shared, so this is a lower bound of the copies.
+fn count_uses(ir: &Ir) -> Vec<u32> {
+    let mut node_uses = vec![0u32; ir.n_nodes()];
+    for &node in &ir.rules {
+        node_uses[node as usize] = node_uses[node as usize].saturating_add(1);
+    }
+    for id in 0..ir.n_nodes() {
+        for_each_child(ir.node(id as u32), |child| {
+            // A repeat may be unrolled: its body is used more than once.
+            let weight = if matches!(ir.node(id as u32), Node::Repeat { .. }) { 2 } else { 1 };
+            node_uses[child as usize] = node_uses[child as usize].saturating_add(weight);
+        });
+    }
+    let mut uses = vec![0u32; ir.rules.len()];
+    for id in 0..ir.n_nodes() {
+        if let Node::Reference(rule) = ir.node(id as u32) {
+            uses[rule as usize] = uses[rule as usize].saturating_add(node_uses[id]);
+        }
+    }
+    uses
+}
+
+fn rules_by_node(ir: &Ir) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..ir.rules.len()).collect();
+    order.sort_by_key(|&rule| ir.rules[rule]);
+    order
+}
+
+pub fn for_each_child(node: Node, mut visit: impl FnMut(u32)) {
+    match node {
+        Node::Sequence(parts) | Node::Choice(parts) | Node::Intersection(parts) => {
+            parts.iter().for_each(|&part| visit(part));
+        }
+        Node::Repeat { body, .. } | Node::Complement(body) => visit(body),
+        _ => {}
+    }
+}
+
+/// Rules that can reach themselves, by an iterative depth-first search over all nodes (Tarjan's components).
+fn recursive_rules(ir: &Ir) -> Vec<bool> {
+    let graph = rule_graph(ir);
+    let components = super::components::components(graph.len(), |rule| graph[rule as usize].iter().copied());
+    let mut size = vec![0u32; graph.len()];
+    components.iter().for_each(|&component| size[component as usize] += 1);
+    let loops = |rule: usize| graph[rule].contains(&(rule as u32));
+    (0..graph.len()).map(|rule| size[components[rule] as usize] > 1 || loops(rule)).collect()
+}
+
+/// For each rule, the rules that its body refers to.
+fn rule_graph(ir: &Ir) -> Vec<Vec<u32>> {
+    let mut stamp = vec![u32::MAX; ir.n_nodes()];
+    let mut graph = Vec::with_capacity(ir.rules.len());
+    for (rule, &body) in (0u32..).zip(&ir.rules) {
+        let mut found = Vec::new();
+        let mut open = vec![body];
+        while let Some(node) = open.pop() {
+            if std::mem::replace(&mut stamp[node as usize], rule) == rule {
+                continue;
+            }
+            if let Node::Reference(to) = ir.node(node) {
+                found.push(to);
+            }
+            for_each_child(ir.node(node), |child| open.push(child));
+        }
+        graph.push(found);
+    }
+    graph
+}

@@ -1,0 +1,115 @@
+//! Takes out what no text can use: calls to rules without a text, states without a way to the end, unused rules.
+
+use super::draft::Label;
+use super::epsilon::Rule;
+use crate::error::{Error, Result};
+
+/// Trim all rules in place; rule 0 is the root. An empty language is an error.
+pub fn trim(rules: &mut [Rule], names: &[String]) -> Result<()> {
+    let live = Liveness::new(rules).settle(rules);
+    if !live[0][0] && !rules[0].nullable {
+        return Err(Error::Grammar {
+            what: format!("no text at all is in the format: rule {:?} can never end", names[0]),
+            why: "every way through it runs into a part that no text can match, or into itself again".into(),
+        });
+    }
+    for (rule, live_states) in rules.iter_mut().zip(&live) {
+        for state in &mut rule.states {
+            state.edges.retain(|edge| {
+                let callee_lives = |callee: u32| live[callee as usize][0];
+                live_states[edge.target as usize]
+                    && !matches!(edge.label, Label::Call(callee) if !callee_lives(callee))
+            });
+        }
+        drop_unreachable(rule);
+    }
+    Ok(())
+}
+
+/// Renumber the states that the start still reaches.
+pub fn drop_unreachable(rule: &mut Rule) {
+    let mut number = vec![u32::MAX; rule.states.len()];
+    let mut order = vec![0usize];
+    number[0] = 0;
+    let mut at = 0;
+    while at < order.len() {
+        for edge in &rule.states[order[at]].edges {
+            if number[edge.target as usize] == u32::MAX {
+                number[edge.target as usize] = order.len() as u32;
+                order.push(edge.target as usize);
+            }
+        }
+        at += 1;
+    }
+    let mut old = std::mem::take(&mut rule.states);
+    rule.states = order
+        .into_iter()
+        .map(|state| {
+            let edges = std::mem::take(&mut old[state].edges);
+            let mut state = old[state].clone();
+            state.edges = edges;
+            state.edges.iter_mut().for_each(|edge| edge.target = number[edge.target as usize]);
+            state
+        })
+        .collect();
+}
+
+/// A least fixpoint: which states have a way to the end of their rule.
+struct Liveness {
+    live: Vec<Vec<bool>>,
+    /// For each rule and state: the edges into it, as (state before, callee if the edge is a call).
+    into: Vec<Vec<Vec<(u32, Option<u32>)>>>,
+    /// For each rule: states of callers that live as soon as the rule has a text.
+    waiting: Vec<Vec<(u32, u32)>>,
+    open: Vec<(u32, u32)>,
+}
+
+impl Liveness {
+    fn new(rules: &[Rule]) -> Liveness {
+        let mut liveness = Liveness {
+            live: rules.iter().map(|rule| vec![false; rule.states.len()]).collect(),
+            into: rules.iter().map(|rule| vec![Vec::new(); rule.states.len()]).collect(),
+            waiting: vec![Vec::new(); rules.len()],
+            open: Vec::new(),
+        };
+        for (id, rule) in rules.iter().enumerate() {
+            for (from, state) in (0u32..).zip(&rule.states) {
+                for edge in &state.edges {
+                    let callee = if let Label::Call(callee) = edge.label { Some(callee) } else { None };
+                    liveness.into[id][edge.target as usize].push((from, callee));
+                }
+            }
+        }
+        liveness
+    }
+
+    fn settle(mut self, rules: &[Rule]) -> Vec<Vec<bool>> {
+        for (id, rule) in (0u32..).zip(rules) {
+            for (state, _) in (0u32..).zip(&rule.states).filter(|(_, state)| state.accept) {
+                self.mark(id, state);
+            }
+        }
+        while let Some((rule, state)) = self.open.pop() {
+            for (from, callee) in std::mem::take(&mut self.into[rule as usize][state as usize]) {
+                match callee {
+                    Some(callee) if !self.live[callee as usize][0] => {
+                        self.waiting[callee as usize].push((rule, from));
+                    }
+                    _ => self.mark(rule, from),
+                }
+            }
+            if state == 0 {
+                for (caller, from) in std::mem::take(&mut self.waiting[rule as usize]) {
+                    self.mark(caller, from);
+                }
+            }
+        }
+        self.live
+    }
+
+    fn mark(&mut self, rule: u32, state: u32) {
+        if !std::mem::replace(&mut self.live[rule as usize][state as usize], true) {
+            self.open.push((rule, state));
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Where shared, growing things live: append-only arenas that readers use without a lock, and tables that intern.
+
+use std::hash::{Hash, Hasher};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
+
+use hashbrown::HashTable;
+use rustc_hash::FxHasher;
+
+/// The first chunk holds 2^FIRST entries, each later chunk as many as all before it.
+const FIRST: u32 = 8;
+const CHUNKS: usize = (32 - FIRST) as usize;
+
+/// An append-only list: entries never move and are never freed before the arena is.
+pub struct Arena<T> {
+    chunks: [OnceLock<Box<[OnceLock<T>]>>; CHUNKS],
+    len: AtomicU32,
+}
+
+impl<T> Arena<T> {
+    pub fn new() -> Self {
+        Arena { chunks: [const { OnceLock::new() }; CHUNKS], len: AtomicU32::new(0) }
+    }
+
+    pub fn len(&self) -> u32 {
+        self.len.load(Ordering::Acquire)
+    }
+
+    /// Add an entry; its id is visible to others only through what the caller does with it.
+    pub fn push(&self, value: T) -> u32 {
+        let id = self.len.fetch_add(1, Ordering::AcqRel);
+        let (chunk, at) = place(id);
+        let slots = self.chunks[chunk].get_or_init(|| {
+            let size = if chunk == 0 { 1usize << FIRST } else { 1usize << (FIRST as usize + chunk - 1) };
+            (0..size).map(|_| OnceLock::new()).collect()
+        });
+        // An id is handed out once, so the slot is empty.
+        let _ = slots[at].set(value);
+        id
+    }
+
+    #[inline(always)]
+    pub fn get(&self, id: u32) -> &T {
+        let (chunk, at) = place(id);
+        self.chunks[chunk].get().and_then(|slots| slots[at].get()).expect("ids come from push")
+    }
+
+    /// Entries that are there already; one that is being added by another thread may be missing.
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        (0..self.len()).filter_map(|id| {
+            let (chunk, at) = place(id);
+            self.chunks[chunk].get().and_then(|slots| slots[at].get())
+        })
+    }
+}
+
+#[inline(always)]
+fn place(id: u32) -> (usize, usize) {
+    let chunk = (32 - (id >> FIRST).leading_zeros()) as usize;
+    let start = if chunk == 0 { 0 } else { 1u32 << (FIRST as usize + chunk - 1) };
+    (chunk, (id - start) as usize)
+}
+
+const SHARDS: usize = 16;
+
+/// An arena of distinct values: equal values have one id.
+pub struct Interner<T> {
+    arena: Arena<T>,
+    tables: [Mutex<HashTable<u32>>; SHARDS],
+    bytes: AtomicUsize,
+}
+
+/// A value that the interner can compare with a key not yet stored.
+pub trait Interned {
+    type Key<'k>: Hash + Copy
+    where
+        Self: 'k;
+    fn key(&self) -> Self::Key<'_>;
+    fn equals(&self, key: Self::Key<'_>) -> bool;
+    fn build(key: Self::Key<'_>) -> Self;
+    /// Bytes on the heap.
+    fn heap_bytes(&self) -> usize;
+}
+
+impl<T: Interned> Interner<T> {
+    pub fn new() -> Self {
+        Interner {
+            arena: Arena::new(),
+            tables: std::array::from_fn(|_| Mutex::new(HashTable::new())),
+            bytes: AtomicUsize::new(0),
+        }
+    }
+
+    #[inline(always)]
+    pub fn get(&self, id: u32) -> &T {
+        self.arena.get(id)
+    }
+
+    pub fn len(&self) -> u32 {
+        self.arena.len()
+    }
+
+    /// About how many bytes the entries hold, with their places in the arena and the table.
+    pub fn bytes(&self) -> usize {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    pub fn intern(&self, key: T::Key<'_>) -> u32 {
+        let hash = hash_of(&key);
+        let mut table = lock(&self.tables[(hash >> 60) as usize % SHARDS]);
+        if let Some(&id) = table.find(hash, |&id| self.arena.get(id).equals(key)) {
+            return id;
+        }
+        let value = T::build(key);
+        self.bytes.fetch_add(value.heap_bytes() + size_of::<OnceLock<T>>() + 8, Ordering::Relaxed);
+        let id = self.arena.push(value);
+        table.insert_unique(hash, id, |&id| hash_of(&self.arena.get(id).key()));
+        id
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        self.arena.iter()
+    }
+}
+
+/// Lock, whatever a thread that panicked left: the tables hold no half-made entry.
+pub fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+fn hash_of(key: &impl Hash) -> u64 {
+    let mut hasher = FxHasher::default();
+    key.hash(&mut hasher);
+    hasher.finish().wrapping_mul(0x9E37_79B9_7F4A_7C15)
+}

@@ -1,0 +1,230 @@
+//! The moves of a configuration: read a byte or a special token, make the calls, leave the rules that end.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::atomic::Ordering;
+
+use rustc_hash::FxHashMap;
+
+use super::cache::Cache;
+use super::stack::{BOTTOM, Config, ConfigId, Content, DEAD, FIRST_ID, FrameId, Item, UNKNOWN};
+use super::work::Work;
+use crate::error::{Error, Result};
+use crate::program::Program;
+
+/// Past this many items a set is searched through a table and not from end to end.
+const MAX_SCANNED: usize = 24;
+
+/// The moves of one program over one cache.
+#[derive(Clone, Copy)]
+pub struct Moves<'e> {
+    pub program: &'e Program,
+    pub cache: &'e Cache,
+    pub max_depth: u32,
+}
+
+impl<'e> Moves<'e> {
+    /// The configuration of the empty text.
+    pub fn start(&self, work: &mut Work) -> Result<ConfigId> {
+        let mut closure = Closure::new(*self);
+        closure.end = self.program.nullable;
+        closure.add(Item { state: Program::START, count: 0, data: 0, frame: BOTTOM });
+        Ok(closure.finish(work)?.unwrap_or_else(|| self.intern(&[], self.program.nullable, false)))
+    }
+
+    /// The configuration after one more byte, or `None` where no text of the format goes on like that.
+    #[inline(always)]
+    pub fn step(&self, config: &'e Config, byte: u8, work: &mut Work) -> Result<Option<ConfigId>> {
+        let class = self.program.classes[byte as usize];
+        let row = config.row(self.program.n_classes, |bytes| self.cache.add_row_bytes(bytes));
+        match row[class as usize].load(Ordering::Acquire) {
+            UNKNOWN => {
+                let next = self.compute_step(config, self.program.first_bytes[class as usize], work)?;
+                row[class as usize].store(next.map_or(DEAD, |id| id + FIRST_ID), Ordering::Release);
+                Ok(next)
+            }
+            DEAD => Ok(None),
+            next => Ok(Some(next - FIRST_ID)),
+        }
+    }
+
+    /// The configuration after the special token `token`.
+    pub fn token_step(&self, id: ConfigId, token: u32, work: &mut Work) -> Result<Option<ConfigId>> {
+        if let Some(known) = self.cache.token_step(id, token) {
+            return Ok(if known == DEAD { None } else { Some(known - FIRST_ID) });
+        }
+        let mut closure = Closure::new(*self);
+        for item in &self.cache.configs.get(id).items {
+            for edge in self.program.token_edges(item.state).iter().filter(|edge| edge.token == token) {
+                closure.add(self.moved(item, edge.target, edge.counts));
+            }
+        }
+        let next = closure.finish(work)?;
+        self.cache.set_token_step(id, token, next.map_or(DEAD, |id| id + FIRST_ID));
+        Ok(next)
+    }
+
+    #[inline(never)]
+    fn compute_step(&self, config: &Config, byte: u8, work: &mut Work) -> Result<Option<ConfigId>> {
+        let mut closure = Closure::new(*self);
+        work.spend(config.items.len() as u64)?;
+        for item in &config.items {
+            for edge in self.program.byte_edges(item.state) {
+                // Edges are sorted by their lower bound.
+                if edge.low > byte {
+                    break;
+                }
+                if byte <= edge.high {
+                    closure.add(self.moved(item, edge.target, edge.counts));
+                }
+            }
+        }
+        closure.finish(work)
+    }
+
+    fn moved(&self, item: &Item, target: u32, counts: bool) -> Item {
+        let count = if counts { self.program.count_up(item.state, item.count) } else { item.count };
+        Item { state: target, count, ..*item }
+    }
+
+    fn intern(&self, items: &[Item], end: bool, cut: bool) -> ConfigId {
+        self.cache.configs.intern(Content { items, end, cut, depth: 0 })
+    }
+
+    /// The configuration with these sorted items.
+    pub fn whole(&self, items: &[Item], complete: bool) -> ConfigId {
+        self.intern(items, complete, false)
+    }
+
+    /// A configuration with some of the items of another.
+    pub fn part(&self, items: &[Item]) -> ConfigId {
+        self.intern(items, false, false)
+    }
+}
+
+/// Collects items and closes them under calls and returns.
+struct Closure<'e> {
+    moves: Moves<'e>,
+    items: Vec<Item>,
+    /// Places of items by key, once there are many.
+    places: FxHashMap<(u32, u32, u32), u32>,
+    /// Items to be looked at, callers before what they call first.
+    queue: BinaryHeap<(Reverse<u32>, u32)>,
+    end: bool,
+    cut: bool,
+}
+
+impl<'e> Closure<'e> {
+    fn new(moves: Moves<'e>) -> Self {
+        Closure {
+            moves,
+            items: Vec::new(),
+            places: FxHashMap::default(),
+            queue: BinaryHeap::new(),
+            end: false,
+            cut: false,
+        }
+    }
+
+    /// Add an item, or unite its frame with that of an equal one.
+    fn add(&mut self, item: Item) {
+        let state = &self.moves.program.states[item.state as usize];
+        if item.count > state.valid_to {
+            return;
+        }
+        let place = match self.find(&item) {
+            Some(place) => {
+                let known = &mut self.items[place as usize];
+                let union = self.moves.cache.union(known.frame, item.frame);
+                if union == known.frame {
+                    return;
+                }
+                known.frame = union;
+                place
+            }
+            None => {
+                let place = self.items.len() as u32;
+                self.items.push(item);
+                if self.items.len() > MAX_SCANNED {
+                    if self.places.is_empty() {
+                        self.places.extend((0..).zip(&self.items).map(|(place, item)| (item.key(), place)));
+                    }
+                    self.places.insert(item.key(), place);
+                }
+                place
+            }
+        };
+        if state.accept || !state.calls.is_empty() {
+            self.queue.push((Reverse(state.rank), place));
+        }
+    }
+
+    fn find(&self, item: &Item) -> Option<u32> {
+        if self.items.len() > MAX_SCANNED {
+            return self.places.get(&item.key()).copied();
+        }
+        self.items.iter().position(|known| known.key() == item.key()).map(|place| place as u32)
+    }
+
+    /// Make all calls and returns; `None` if nothing is left.
+    fn finish(mut self, work: &mut Work) -> Result<Option<ConfigId>> {
+        while let Some((_, place)) = self.queue.pop() {
+            let item = self.items[place as usize];
+            work.spend(1)?;
+            self.leave(item, work)?;
+            self.call(item)?;
+        }
+        work.spend(self.items.len() as u64)?;
+        let program = self.moves.program;
+        let reads = |item: &Item| {
+            let state = &program.states[item.state as usize];
+            !state.bytes.is_empty() || !state.tokens.is_empty()
+        };
+        self.items.retain(reads);
+        if self.items.is_empty() && !self.end && !self.cut {
+            return Ok(None);
+        }
+        self.items.sort_unstable();
+        Ok(Some(self.moves.intern(&self.items, self.end, self.cut)))
+    }
+
+    fn leave(&mut self, item: Item, work: &mut Work) -> Result<()> {
+        let state = &self.moves.program.states[item.state as usize];
+        if !state.accept || item.count < state.accept_from {
+            return Ok(());
+        }
+        let frame = self.moves.cache.frames.get(item.frame);
+        work.spend(frame.items.len() as u64)?;
+        self.end |= frame.end;
+        self.cut |= frame.cut;
+        frame.items.iter().for_each(|&item| self.add(item));
+        Ok(())
+    }
+
+    fn call(&mut self, item: Item) -> Result<()> {
+        let program = self.moves.program;
+        for edge in program.call_edges(item.state) {
+            let frame = if edge.tail {
+                item.frame
+            } else {
+                let back = self.moves.moved(&item, edge.back, edge.counts);
+                if back.count > program.states[back.state as usize].valid_to {
+                    continue;
+                }
+                self.push(back)?
+            };
+            self.add(Item { state: edge.start, count: 0, data: item.data, frame });
+        }
+        Ok(())
+    }
+
+    fn push(&self, back: Item) -> Result<FrameId> {
+        let below = self.moves.cache.frames.get(back.frame).depth;
+        if below >= self.moves.max_depth {
+            let limit = self.moves.max_depth;
+            let what = format!("the text is nested more than {limit} rules deep");
+            return Err(Error::Limit { what, limit: "stack_depth", value: u64::from(limit) });
+        }
+        Ok(self.moves.cache.frames.intern(Content { items: &[back], end: false, cut: false, depth: below + 1 }))
+    }
+}

@@ -1,0 +1,297 @@
+//! One request's position in a format.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::cache::Cache;
+use super::index::Index;
+use super::mask::MaskId;
+use super::stack::{BOTTOM, CUT, ConfigId, Content, FrameId, Item};
+use super::work::Work;
+use crate::error::Result;
+
+/// `forced_text` returns at most this many bytes.
+const MAX_FORCED_BYTES: usize = 1 << 16;
+
+/// The position after some tokens. Cheap to make and to copy: numbers, and a hold on the cache they point into.
+#[derive(Clone)]
+pub struct Constraint {
+    index: Arc<Index>,
+    cache: Arc<Cache>,
+    start: ConfigId,
+    /// The configuration after each token.
+    history: Vec<ConfigId>,
+    tokens: Vec<u32>,
+    done: bool,
+    /// Caches that were full: each with the configurations of the tokens taken while it was in use.
+    older: Vec<Older>,
+}
+
+#[derive(Clone)]
+struct Older {
+    cache: Arc<Cache>,
+    start: ConfigId,
+    history: Vec<ConfigId>,
+}
+
+/// Whether a token was taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Advance {
+    Taken,
+    /// The mask does not have it.
+    Refused,
+    /// The text has ended already.
+    AfterEnd,
+}
+
+impl Constraint {
+    pub fn new(index: Arc<Index>) -> Result<Constraint> {
+        let cache = index.cache();
+        let start = index.moves(&cache).start(&mut index.work())?;
+        Ok(Constraint { index, cache, start, history: Vec::new(), tokens: Vec::new(), done: false, older: Vec::new() })
+    }
+
+    pub fn index(&self) -> &Arc<Index> {
+        &self.index
+    }
+
+    pub fn tokens(&self) -> &[u32] {
+        &self.tokens
+    }
+
+    pub fn done(&self) -> bool {
+        self.done
+    }
+
+    fn config(&self) -> ConfigId {
+        self.history.last().copied().unwrap_or(self.start)
+    }
+
+    pub fn is_complete(&self) -> bool {
+        self.done || self.cache.configs.get(self.config()).complete
+    }
+
+    /// The mask of this position, unless it takes more than `work`; `None` once the text has ended.
+    pub fn mask(&self, work: &mut Work) -> Result<Option<MaskId>> {
+        if self.done {
+            return Ok(None);
+        }
+        self.index.mask(&self.cache, self.config(), work).map(Some)
+    }
+
+    /// Write the mask to a row. False if no ordinary token is masked.
+    pub fn fill(&self, row: &mut [u32], work: &mut Work) -> Result<bool> {
+        match self.mask(work)? {
+            Some(id) => {
+                let mask = self.cache.masks.get(id);
+                mask.fill(row);
+                Ok(!mask.is_full)
+            }
+            None => {
+                row.fill(0);
+                Ok(true)
+            }
+        }
+    }
+
+    /// Whether a mask is there without work.
+    pub fn is_hit(&self) -> bool {
+        self.done || self.cache.configs.get(self.config()).mask_slot() >= super::stack::FIRST_ID
+    }
+
+    pub fn allows(&self, token: i64) -> Result<bool> {
+        let mut work = self.index.work();
+        Ok(!self.done && self.after(self.config(), token, &mut work)?.is_some())
+    }
+
+    /// The configuration after a token, and whether the text ends with it.
+    fn after(&self, from: ConfigId, token: i64, work: &mut Work) -> Result<Option<(ConfigId, bool)>> {
+        let vocabulary = &self.index.vocabulary;
+        let Some(id) = u32::try_from(token).ok().filter(|&id| id < vocabulary.n_tokens()) else { return Ok(None) };
+        let moves = self.index.moves(&self.cache);
+        let is_eos = vocabulary.is_eos(id);
+        let bytes = vocabulary.bytes(id);
+        if bytes.is_empty() {
+            // A special token that the format names is a symbol of the text, EOS too.
+            if let Some(next) = moves.token_step(from, id, work)? {
+                return Ok(Some((next, is_eos && self.cache.configs.get(next).complete)));
+            }
+            let ends = is_eos && self.cache.configs.get(from).complete;
+            return Ok(ends.then_some((from, true)));
+        }
+        let mut config = from;
+        for &byte in bytes {
+            match moves.step(self.cache.configs.get(config), byte, work)? {
+                Some(next) => config = next,
+                None => return Ok(None),
+            }
+        }
+        Ok(Some((config, false)))
+    }
+
+    /// Take one token if the mask has it; otherwise nothing changes.
+    pub fn advance(&mut self, token: i64) -> Result<Advance> {
+        if self.done {
+            return Ok(Advance::AfterEnd);
+        }
+        self.move_if_full();
+        let mut work = self.index.work();
+        let Some((config, done)) = self.after(self.config(), token, &mut work)? else {
+            return Ok(Advance::Refused);
+        };
+        self.history.push(config);
+        self.tokens.push(token as u32);
+        self.done = done;
+        Ok(Advance::Taken)
+    }
+
+    /// How many of the tokens could be taken one after the other, stopping after the end of the text.
+    pub fn count_allowed(&self, tokens: &[i64]) -> Result<usize> {
+        let (mut config, mut done) = (self.config(), self.done);
+        let mut work = self.index.work();
+        for (count, &token) in tokens.iter().enumerate() {
+            match if done { None } else { self.after(config, token, &mut work)? } {
+                Some((next, ends)) => (config, done) = (next, ends),
+                None => return Ok(count),
+            }
+        }
+        Ok(tokens.len())
+    }
+
+    /// Undo the last `n` tokens; false (and nothing changes) if there are fewer.
+    pub fn rollback(&mut self, n: usize) -> bool {
+        if n > self.tokens.len() {
+            return false;
+        }
+        if n == 0 {
+            return true;
+        }
+        self.tokens.truncate(self.tokens.len() - n);
+        self.done = false;
+        let mut left = n;
+        while left > self.history.len() {
+            left -= self.history.len();
+            let older = self.older.pop().expect("entries that are not here are in older caches");
+            self.cache = older.cache;
+            self.start = older.start;
+            self.history = older.history;
+        }
+        self.history.truncate(self.history.len() - left);
+        true
+    }
+
+    pub fn reset(&mut self) -> Result<()> {
+        *self = Constraint::new(self.index.clone())?;
+        Ok(())
+    }
+
+    /// The bytes that must come next: as long as there is one way on and the text cannot end.
+    pub fn forced_text(&self) -> Result<Vec<u8>> {
+        let mut text = Vec::new();
+        if self.done {
+            return Ok(text);
+        }
+        let moves = self.index.moves(&self.cache);
+        let mut work = self.index.work();
+        let mut id = self.config();
+        while text.len() < MAX_FORCED_BYTES {
+            let config = self.cache.configs.get(id);
+            let Some(byte) = self.only_byte(&config.items, config.complete) else { break };
+            match moves.step(config, byte, &mut work)? {
+                Some(next) => id = next,
+                None => break,
+            }
+            text.push(byte);
+        }
+        Ok(text)
+    }
+
+    fn only_byte(&self, items: &[Item], complete: bool) -> Option<u8> {
+        let program = &self.index.program;
+        let mut only = None;
+        for item in items {
+            if complete || !program.token_edges(item.state).is_empty() {
+                return None;
+            }
+            for edge in program.byte_edges(item.state) {
+                if self.leads_nowhere(item, edge.target, edge.counts) {
+                    continue;
+                }
+                if edge.low != edge.high || only.is_some_and(|byte| byte != edge.low) {
+                    return None;
+                }
+                only = Some(edge.low);
+            }
+        }
+        only
+    }
+
+    /// An edge that a guard forbids.
+    fn leads_nowhere(&self, item: &Item, target: u32, counts: bool) -> bool {
+        let program = &self.index.program;
+        let count = if counts { program.count_up(item.state, item.count) } else { item.count };
+        count > program.states[target as usize].valid_to
+    }
+
+    /// If the cache is full, go on in a new one; the history keeps what it points into.
+    fn move_if_full(&mut self) {
+        if !self.index.is_full(&self.cache) {
+            return;
+        }
+        let cache = self.index.cache();
+        if Arc::ptr_eq(&cache, &self.cache) {
+            return;
+        }
+        let start = Mover { from: &self.cache, to: &cache, known: FxHashMap::default() }.config(self.config());
+        self.older.push(Older {
+            cache: std::mem::replace(&mut self.cache, cache),
+            start: std::mem::replace(&mut self.start, start),
+            history: std::mem::take(&mut self.history),
+        });
+    }
+}
+
+/// Copies a configuration and the frames under it into another cache.
+struct Mover<'c> {
+    from: &'c Cache,
+    to: &'c Cache,
+    known: FxHashMap<FrameId, FrameId>,
+}
+
+impl Mover<'_> {
+    fn config(mut self, id: ConfigId) -> ConfigId {
+        let config = self.from.configs.get(id);
+        let items = self.items(&config.items);
+        self.to.configs.intern(Content { items: &items, end: config.complete, cut: config.cut, depth: 0 })
+    }
+
+    fn items(&mut self, items: &[Item]) -> Vec<Item> {
+        let mut moved: Vec<Item> = items.iter().map(|item| Item { frame: self.frame(item.frame), ..*item }).collect();
+        moved.sort_unstable();
+        moved
+    }
+
+    /// Frames below first, without recursion: a stack may be 100,000 deep.
+    fn frame(&mut self, id: FrameId) -> FrameId {
+        self.known.extend([(BOTTOM, BOTTOM), (CUT, CUT)]);
+        let mut open = vec![id];
+        while let Some(&id) = open.last() {
+            let frame = self.from.frames.get(id);
+            let missing: Vec<FrameId> =
+                frame.items.iter().map(|item| item.frame).filter(|below| !self.known.contains_key(below)).collect();
+            if self.known.contains_key(&id) || missing.is_empty() {
+                open.pop();
+                if !self.known.contains_key(&id) {
+                    let mut items: Vec<Item> =
+                        frame.items.iter().map(|item| Item { frame: self.known[&item.frame], ..*item }).collect();
+                    let moved = self.to.frame(&mut items, frame.end, frame.cut);
+                    self.known.insert(id, moved);
+                }
+            } else {
+                open.extend(missing);
+            }
+        }
+        self.known[&id]
+    }
+}

@@ -1,0 +1,151 @@
+//! A format compiled for a vocabulary: the program, and a cache that fills as constraints ask. Shared between threads.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, RwLock};
+
+use rustc_hash::FxHashMap;
+
+use super::arena::lock;
+use super::cache::Cache;
+use super::closure::Moves;
+use super::compose::{Composer, Outcome};
+use super::mask::MaskId;
+use super::outline::outline;
+use super::plan::{Plan, plan};
+use super::stack::{ConfigId, DEAD, FIRST_ID, UNKNOWN};
+use super::vocabulary::Vocabulary;
+use super::work::Work;
+use crate::error::Result;
+use crate::program::{Program, StateId};
+
+/// Ceilings of the serve phase. All count work or bytes.
+#[derive(Debug, Clone, Copy)]
+pub struct ServeLimits {
+    /// Steps of one mask or one advance.
+    pub mask_work: u64,
+    /// Frames on a stack.
+    pub stack_depth: u32,
+    /// Bytes of the cache of one index.
+    pub cache_bytes: u64,
+}
+
+impl Default for ServeLimits {
+    fn default() -> Self {
+        ServeLimits { mask_work: 20_000_000, stack_depth: 100_000, cache_bytes: 64 << 20 }
+    }
+}
+
+/// How many frames are kept at first to see whether they settle a mask; doubled until they do.
+const FIRST_DEPTH: u32 = 2;
+/// Past this many frames the whole stack is taken.
+const LAST_DEPTH: u32 = 256;
+
+pub struct Index {
+    pub program: Program,
+    pub vocabulary: Arc<Vocabulary>,
+    pub limits: ServeLimits,
+    cache: RwLock<Arc<Cache>>,
+    plans: Mutex<FxHashMap<StateId, Option<Arc<Plan>>>>,
+    pub n_caches: AtomicU64,
+}
+
+impl Index {
+    pub fn new(program: Program, vocabulary: Arc<Vocabulary>, limits: ServeLimits) -> Index {
+        Index {
+            program,
+            vocabulary,
+            limits,
+            cache: RwLock::new(Arc::new(Cache::new())),
+            plans: Mutex::default(),
+            n_caches: AtomicU64::new(1),
+        }
+    }
+
+    /// The cache in use; a new one if it is full.
+    pub fn cache(&self) -> Arc<Cache> {
+        let cache = self.cache.read().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
+        if !self.is_full(&cache) {
+            return cache;
+        }
+        let mut current = self.cache.write().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if self.is_full(&current) {
+            *current = Arc::new(Cache::new());
+            self.n_caches.fetch_add(1, Ordering::Relaxed);
+        }
+        current.clone()
+    }
+
+    pub fn is_full(&self, cache: &Cache) -> bool {
+        cache.bytes() as u64 > self.limits.cache_bytes
+    }
+
+    pub fn moves<'e>(&'e self, cache: &'e Cache) -> Moves<'e> {
+        Moves { program: &self.program, cache, max_depth: self.limits.stack_depth }
+    }
+
+    pub fn work(&self) -> Work {
+        Work::new("mask_work", self.limits.mask_work)
+    }
+
+    /// How a state reads the large class of characters that it loops on, if there is one.
+    pub fn plan(&self, state: StateId) -> Option<Arc<Plan>> {
+        if let Some(known) = lock(&self.plans).get(&state) {
+            return known.clone();
+        }
+        let found = plan(&self.program, state).map(Arc::new);
+        lock(&self.plans).insert(state, found.clone());
+        found
+    }
+
+    /// The mask of a configuration: remembered, or that of its outline, or composed now.
+    #[inline]
+    pub fn mask(&self, cache: &Cache, id: ConfigId, work: &mut Work) -> Result<MaskId> {
+        let slot = cache.configs.get(id).mask_slot();
+        if slot >= FIRST_ID {
+            cache.hits.fetch_add(1, Ordering::Relaxed);
+            return Ok(slot - FIRST_ID);
+        }
+        cache.misses.fetch_add(1, Ordering::Relaxed);
+        let mask = self.mask_by_outline(cache, id, work)?;
+        cache.configs.get(id).mask.store(mask + FIRST_ID, Ordering::Release);
+        Ok(mask)
+    }
+
+    /// Masks are looked up and stored by footprint: the frames near the top, and counts only where a guard is near.
+    fn mask_by_outline(&self, cache: &Cache, id: ConfigId, work: &mut Work) -> Result<MaskId> {
+        let moves = self.moves(cache);
+        let mut depth = FIRST_DEPTH;
+        while depth <= LAST_DEPTH {
+            let outline = outline(moves, id, depth, self.vocabulary.trie.longest() as u32);
+            let slot = &cache.configs.get(outline).mask;
+            match slot.load(Ordering::Acquire) {
+                DEAD => {}
+                UNKNOWN => match Composer::new(self, moves, work).compose(outline)? {
+                    Outcome::TooShallow => slot.store(DEAD, Ordering::Release),
+                    Outcome::Mask(mask) => {
+                        let mask = cache.masks.intern(mask);
+                        slot.store(mask + FIRST_ID, Ordering::Release);
+                        return Ok(mask);
+                    }
+                },
+                known => return Ok(known - FIRST_ID),
+            }
+            depth *= 2;
+        }
+        match Composer::new(self, moves, work).compose(id)? {
+            Outcome::Mask(mask) => Ok(cache.masks.intern(mask)),
+            Outcome::TooShallow => unreachable!("a whole stack has nothing cut off"),
+        }
+    }
+
+    /// Heap bytes of the program and the cache in use, without the vocabulary.
+    pub fn heap_bytes(&self) -> usize {
+        let cache = self.cache.read().unwrap_or_else(std::sync::PoisonError::into_inner);
+        self.program.heap_bytes() + cache.bytes()
+    }
+
+    /// The cache in use, full or not.
+    pub fn current(&self) -> Arc<Cache> {
+        self.cache.read().unwrap_or_else(std::sync::PoisonError::into_inner).clone()
+    }
+}

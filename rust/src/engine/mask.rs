@@ -1,0 +1,118 @@
+//! Finished masks: kept as ids, as a patch on a bitmask that many share, or dense; equal ones once.
+
+use std::hash::{Hash, Hasher};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use hashbrown::HashTable;
+use rustc_hash::FxHasher;
+
+use super::arena::{Arena, lock};
+use crate::mask::{clear, contains, set};
+
+pub type MaskId = u32;
+
+/// Which tokens are allowed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mask {
+    /// A bitmask that others share; none: nothing.
+    pub base: Option<Arc<[u32]>>,
+    /// Allowed too; ascending.
+    pub add: Box<[u32]>,
+    /// Not allowed though the base has them; ascending.
+    pub remove: Box<[u32]>,
+    /// No ordinary token is masked.
+    pub is_full: bool,
+}
+
+impl Mask {
+    /// Write the whole row; words past the vocabulary become zero.
+    pub fn fill(&self, row: &mut [u32]) {
+        match &self.base {
+            Some(base) => {
+                row[..base.len()].copy_from_slice(base);
+                row[base.len()..].fill(0);
+            }
+            None => row.fill(0),
+        }
+        self.add.iter().for_each(|&id| set(row, id));
+        self.remove.iter().for_each(|&id| clear(row, id));
+    }
+
+    pub fn contains(&self, id: u32) -> bool {
+        self.add.binary_search(&id).is_ok()
+            || self.base.as_ref().is_some_and(|base| contains(base, id)) && self.remove.binary_search(&id).is_err()
+    }
+
+    /// Bytes that the mask holds for itself.
+    fn heap_bytes(&self) -> usize {
+        let own = self.base.as_ref().map_or(0, |base| if Arc::strong_count(base) == 1 { base.len() * 4 } else { 0 });
+        own + (self.add.len() + self.remove.len()) * 4
+    }
+
+    fn hash(&self) -> u64 {
+        let mut hasher = FxHasher::default();
+        self.base.as_ref().map(|base| base.as_ptr() as usize).hash(&mut hasher);
+        self.add.hash(&mut hasher);
+        self.remove.hash(&mut hasher);
+        hasher.finish().wrapping_mul(0x9E37_79B9_7F4A_7C15)
+    }
+
+    fn equals(&self, other: &Mask) -> bool {
+        let same_base = match (&self.base, &other.base) {
+            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+            (None, None) => true,
+            _ => false,
+        };
+        same_base && self.add == other.add && self.remove == other.remove
+    }
+}
+
+pub struct MaskStore {
+    masks: Arena<Mask>,
+    table: Mutex<HashTable<MaskId>>,
+    bytes: AtomicUsize,
+    shared: AtomicUsize,
+}
+
+impl MaskStore {
+    pub fn new() -> MaskStore {
+        MaskStore {
+            masks: Arena::new(),
+            table: Mutex::new(HashTable::new()),
+            bytes: AtomicUsize::new(0),
+            shared: AtomicUsize::new(0),
+        }
+    }
+
+    #[inline(always)]
+    pub fn get(&self, id: MaskId) -> &Mask {
+        self.masks.get(id)
+    }
+
+    pub fn len(&self) -> u32 {
+        self.masks.len()
+    }
+
+    pub fn bytes(&self) -> usize {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    /// How often a mask turned out to be there already.
+    pub fn shared(&self) -> usize {
+        self.shared.load(Ordering::Relaxed)
+    }
+
+    pub fn intern(&self, mask: Mask) -> MaskId {
+        let hash = mask.hash();
+        let mut table = lock(&self.table);
+        if let Some(&id) = table.find(hash, |&id| self.masks.get(id).equals(&mask)) {
+            self.shared.fetch_add(1, Ordering::Relaxed);
+            return id;
+        }
+        self.bytes.fetch_add(mask.heap_bytes() + size_of::<Mask>() + 12, Ordering::Relaxed);
+        let id = self.masks.push(mask);
+        table.insert_unique(hash, id, |&id| self.masks.get(id).hash());
+        id
+    }
+}

@@ -1,0 +1,20 @@
+//! The serve phase: where a text is in a format, and which tokens may come next.
+//!
+//! One byte's way: `constraint` asks `index` for the mask of its configuration; a hit is a copy (`mask`). A miss looks for the
+//! configuration's `outline`; if that is new, `compose` makes the mask, from a `part` of the `vocabulary` where the
+//! state has a `plan`, else by walking the trie; each step of a walk is a look-up in a `stack::Config`, or one of the
+//! moves in `closure`.
+
+pub mod arena;
+pub mod cache;
+pub mod closure;
+pub mod compose;
+pub mod constraint;
+pub mod index;
+pub mod mask;
+pub mod outline;
+pub mod part;
+pub mod plan;
+pub mod stack;
+pub mod vocabulary;
+pub mod work;

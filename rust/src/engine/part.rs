@@ -1,0 +1,223 @@
+//! The part of a mask that belongs to the vocabulary: what a class of characters makes of every token.
+//!
+//! A token is made of characters of the class alone (a run), or it is a run of k such characters and a rest that starts
+//! with something else. From a state that stays where it is on every character of the class, all runs are allowed, and
+//! the others depend on their rest only: many tokens share few rests. So one bitmask and a small trie of rests answer
+//! for every such state of every format.
+
+use std::sync::Arc;
+
+use super::vocabulary::Vocabulary;
+use crate::compile::acyclic::Acyclic;
+use crate::compile::utf8::utf8_automaton;
+use crate::mask::set;
+use crate::trie::Trie;
+
+/// Runs of up to this many characters have a bitmask a length; longer ones are few (3 % of the runs in Llama 3's vocabulary).
+const LEVELS: usize = 16;
+/// Up to this many tokens that are no runs, they have a trie of their own.
+const MAX_OTHERS: usize = 16_384;
+
+/// Inclusive ranges of code points, ascending and apart.
+pub type CharSet = Vec<(u32, u32)>;
+
+#[derive(Debug)]
+pub struct Part {
+    /// At i: the runs of at most i characters; the last entry has all of them.
+    levels: Vec<Arc<[u32]>>,
+    /// Runs of more than `LEVELS` characters, as (characters, id), ascending.
+    long_runs: Vec<(u32, u32)>,
+    pub n_runs: usize,
+    /// Bytes that no character of the class begins with: tokens that begin so have no run.
+    pub outer_bytes: Vec<u8>,
+    /// The rests of tokens with a run, and of those without one that begin with a byte of the class.
+    pub rests: Trie,
+    /// For each rest: tokens as (characters before it, id), ascending.
+    tokens: Vec<(u32, u32)>,
+    token_starts: Vec<u32>,
+    /// The largest number of characters before a rest.
+    pub max_before: u32,
+    /// All tokens that are no runs, where they are few: a trie of whole tokens, and their ids.
+    pub others: Option<(Trie, Vec<u32>)>,
+}
+
+/// One entry a depth of the trie while tokens are cut.
+#[derive(Clone, Copy)]
+struct Cut {
+    /// The state of the class automaton, or `BROKEN` once something else was read.
+    state: u32,
+    /// Where the run ends so far, in bytes and in characters.
+    bytes: u32,
+    chars: u32,
+}
+
+const BROKEN: u32 = u32::MAX;
+
+impl Part {
+    pub fn new(class: &CharSet, vocabulary: &Vocabulary) -> Part {
+        let automaton = Table::new(&utf8_automaton(class.iter().copied()));
+        let mut cutter = Cutter { vocabulary, runs: Vec::new(), rests: Vec::new() };
+        cutter.walk(&automaton);
+        let Cutter { runs, rests, .. } = cutter;
+        let outer_bytes: Vec<u8> = (0..=255).filter(|&byte| automaton.next(0, byte) == BROKEN).collect();
+        let others = others(vocabulary, &rests);
+        let inner: Vec<Rest> =
+            rests.into_iter().filter(|rest| automaton.next(0, vocabulary.bytes(rest.id)[0]) != BROKEN).collect();
+        Part::assemble(vocabulary, runs, inner, outer_bytes, others)
+    }
+
+    fn assemble(
+        vocabulary: &Vocabulary,
+        mut runs: Vec<(u32, u32)>,
+        mut inner: Vec<Rest>,
+        outer_bytes: Vec<u8>,
+        others: Option<(Trie, Vec<u32>)>,
+    ) -> Part {
+        let rest_of = |rest: &Rest| &vocabulary.bytes(rest.id)[rest.at as usize..];
+        inner.sort_unstable_by(|a, b| rest_of(a).cmp(rest_of(b)).then((a.chars, a.id).cmp(&(b.chars, b.id))));
+        let (mut strings, mut token_starts, mut tokens): (Vec<&[u8]>, _, _) = (Vec::new(), Vec::new(), Vec::new());
+        for rest in &inner {
+            if strings.last() != Some(&rest_of(rest)) {
+                strings.push(rest_of(rest));
+                token_starts.push(tokens.len() as u32);
+            }
+            tokens.push((rest.chars, rest.id));
+        }
+        token_starts.push(tokens.len() as u32);
+        let rests = Trie::build(&strings).expect("rests are no larger than the vocabulary");
+        runs.sort_unstable();
+        Part {
+            levels: levels(vocabulary.n_words(), &runs),
+            n_runs: runs.len(),
+            long_runs: runs.into_iter().filter(|run| run.0 as usize > LEVELS).collect(),
+            outer_bytes,
+            max_before: tokens.iter().map(|token| token.0).max().unwrap_or(0),
+            rests,
+            tokens,
+            token_starts,
+            others,
+        }
+    }
+
+    /// The tokens on rest `id` with `from..=to` characters before it, as (characters, token).
+    pub fn tokens(&self, id: u32, from: u32, to: u32) -> &[(u32, u32)] {
+        let all = &self.tokens[self.token_starts[id as usize] as usize..self.token_starts[id as usize + 1] as usize];
+        let start = all.partition_point(|token| token.0 < from);
+        let end = all.partition_point(|token| token.0 <= to);
+        &all[start..end]
+    }
+
+    /// A bitmask of runs, and runs in it that have more than `longest` characters and do not count.
+    pub fn runs(&self, longest: u32) -> (&Arc<[u32]>, &[(u32, u32)]) {
+        match self.levels.get(longest as usize) {
+            Some(level) if (longest as usize) <= LEVELS => (level, &[]),
+            _ => {
+                let beyond = self.long_runs.partition_point(|run| run.0 <= longest);
+                (self.levels.last().expect("there is always a level"), &self.long_runs[beyond..])
+            }
+        }
+    }
+
+    pub fn heap_bytes(&self) -> usize {
+        let others = self.others.as_ref().map_or(0, |(trie, ids)| trie.heap_bytes() + ids.len() * 4);
+        let levels: usize = self.levels.iter().map(|level| level.len() * 4).sum();
+        levels + self.rests.heap_bytes() + others + (self.long_runs.len() + self.tokens.len()) * 8
+    }
+}
+
+/// A token that is no run: its rest starts at byte `at`, after `chars` characters.
+#[derive(Clone, Copy)]
+struct Rest {
+    id: u32,
+    at: u32,
+    chars: u32,
+}
+
+struct Cutter<'v> {
+    vocabulary: &'v Vocabulary,
+    /// (characters, id).
+    runs: Vec<(u32, u32)>,
+    rests: Vec<Rest>,
+}
+
+impl Cutter<'_> {
+    fn walk(&mut self, automaton: &Table) {
+        let trie = &self.vocabulary.trie;
+        let mut stack = vec![Cut { state: 0, bytes: 0, chars: 0 }; trie.longest() + 1];
+        for node in 0..trie.n_nodes() {
+            let depth = trie.depth(node);
+            let mut cut = stack[depth];
+            if cut.state != BROKEN {
+                cut.state = automaton.next(cut.state, trie.byte(node));
+                if cut.state == 0 {
+                    cut = Cut { state: 0, bytes: depth as u32 + 1, chars: cut.chars + 1 };
+                }
+            }
+            stack[depth + 1] = cut;
+            let id = trie.id(node);
+            if id != trie.sink() {
+                self.token(id, cut);
+                for twin in self.vocabulary.twins(id) {
+                    self.token(twin, cut);
+                }
+            }
+        }
+    }
+
+    fn token(&mut self, id: u32, cut: Cut) {
+        if cut.state == 0 {
+            self.runs.push((cut.chars, id));
+        } else {
+            self.rests.push(Rest { id, at: cut.bytes, chars: cut.chars });
+        }
+    }
+}
+
+fn others(vocabulary: &Vocabulary, rests: &[Rest]) -> Option<(Trie, Vec<u32>)> {
+    if rests.len() > MAX_OTHERS {
+        return None;
+    }
+    let ids: Vec<u32> = rests.iter().map(|rest| rest.id).collect();
+    let strings: Vec<&[u8]> = ids.iter().map(|&id| vocabulary.bytes(id)).collect();
+    Some((Trie::build(&strings).expect("they are tokens of the vocabulary"), ids))
+}
+
+/// `runs` ascend by their number of characters.
+fn levels(n_words: usize, runs: &[(u32, u32)]) -> Vec<Arc<[u32]>> {
+    let mut words = vec![0u32; n_words];
+    let mut levels: Vec<Arc<[u32]>> = Vec::with_capacity(LEVELS + 2);
+    let mut at = 0;
+    for longest in 0..=LEVELS as u32 {
+        while at < runs.len() && runs[at].0 <= longest {
+            set(&mut words, runs[at].1);
+            at += 1;
+        }
+        levels.push(words.as_slice().into());
+    }
+    runs[at..].iter().for_each(|run| set(&mut words, run.1));
+    levels.push(words.into());
+    levels
+}
+
+/// The automaton of the class as a full table that is back at 0 after each character.
+struct Table {
+    next: Vec<[u32; 256]>,
+}
+
+impl Table {
+    fn new(automaton: &Acyclic) -> Table {
+        let row = |state: &crate::compile::acyclic::AcyclicState| {
+            let mut row = [BROKEN; 256];
+            for &((low, high), target) in &state.edges {
+                let ends = automaton.states[target as usize].accept;
+                (low..=high).for_each(|byte| row[byte as usize] = if ends { 0 } else { target });
+            }
+            row
+        };
+        Table { next: automaton.states.iter().map(row).collect() }
+    }
+
+    fn next(&self, state: u32, byte: u8) -> u32 {
+        self.next[state as usize][byte as usize]
+    }
+}

@@ -1,0 +1,253 @@
+//! Which class of characters does a state loop on? Found by following its byte edges through whole characters.
+
+use super::part::CharSet;
+use crate::program::{Program, StateId};
+
+/// A class is worth a part from this many ASCII letters or this many other characters on: below that
+/// few tokens are runs, and walking the trie is cheap.
+const MIN_LETTERS: usize = 20;
+const MIN_OTHERS: u32 = 1_000;
+/// A state may go on through this many others before it loops or stops.
+const MAX_CHAIN: usize = 40;
+
+/// How a state reads a class of characters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan {
+    pub class: CharSet,
+    pub kind: Kind,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Kind {
+    /// On every character of the class, the state goes to the next of the chain and nowhere else.
+    Uniform(Chain),
+    /// The state stays where it is on every character of the class, and may go elsewhere too.
+    Loose,
+}
+
+/// States after 0, 1, 2, ... characters of the class; `counts` tells whether the step to the next one counts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chain {
+    pub states: Vec<StateId>,
+    pub counts: Vec<bool>,
+    /// The last state stays where it is; else it reads no character of the class.
+    pub loops: bool,
+}
+
+/// Where the characters of a class lead from a state.
+#[derive(Debug)]
+struct Group {
+    target: StateId,
+    counts: bool,
+    class: CharSet,
+    /// No state within a character can do anything but go on.
+    clean: bool,
+}
+
+/// The plan of a state, if it has one.
+pub fn plan(program: &Program, state: StateId) -> Option<Plan> {
+    if !worth_a_look(program, state) {
+        return None;
+    }
+    let groups = groups(program, state);
+    let stays = groups.iter().find(|group| group.target == state && is_large(&group.class));
+    let best = stays.or_else(|| groups.iter().max_by_key(|group| weight(&group.class)))?;
+    if !is_large(&best.class) {
+        return None;
+    }
+    if let Some(chain) = chain(program, state, &groups, best) {
+        return Some(Plan { class: best.class.clone(), kind: Kind::Uniform(chain) });
+    }
+    let loose = best.target == state && !best.counts;
+    loose.then(|| Plan { class: best.class.clone(), kind: Kind::Loose })
+}
+
+fn chain(program: &Program, state: StateId, groups: &[Group], first: &Group) -> Option<Chain> {
+    let mut chain = Chain { states: vec![state], counts: Vec::new(), loops: false };
+    let mut next = uniform(groups, &first.class)?;
+    loop {
+        let (target, counts) = next?;
+        chain.counts.push(counts);
+        if chain.states.last() == Some(&target) {
+            chain.loops = true;
+            return Some(chain);
+        }
+        if chain.states.len() == MAX_CHAIN || chain.states.contains(&target) {
+            return None;
+        }
+        chain.states.push(target);
+        next = match uniform(&self::groups(program, target), &first.class) {
+            Some(Some(step)) => Some(step),
+            Some(None) => return Some(chain),
+            None => return None,
+        };
+    }
+}
+
+/// Where all characters of the class lead together: `Some(None)` if none of them leads anywhere.
+fn uniform(groups: &[Group], class: &CharSet) -> Option<Option<(StateId, bool)>> {
+    let mut meeting = groups.iter().filter(|group| intersects(&group.class, class));
+    match (meeting.next(), meeting.next()) {
+        (None, _) => Some(None),
+        (Some(group), None) if group.clean && contains(&group.class, class) => Some(Some((group.target, group.counts))),
+        _ => None,
+    }
+}
+
+fn worth_a_look(program: &Program, state: StateId) -> bool {
+    let edges = program.byte_edges(state);
+    let letters = |low: u8, high: u8| edges.iter().any(|edge| edge.low <= low && high <= edge.high);
+    letters(b'a', b'z') || letters(b'A', b'Z') || edges.iter().any(|edge| edge.high >= 0xC2) || {
+        let read = |byte: &u8| edges.iter().any(|edge| edge.low <= *byte && *byte <= edge.high);
+        (b'A'..=b'z').filter(read).count() >= MIN_LETTERS
+    }
+}
+
+fn weight(class: &CharSet) -> u64 {
+    let letters = n_letters(class) as u64;
+    letters * 10_000 + u64::from(n_others(class))
+}
+
+fn is_large(class: &CharSet) -> bool {
+    n_letters(class) >= MIN_LETTERS || n_others(class) >= MIN_OTHERS
+}
+
+fn n_letters(class: &CharSet) -> usize {
+    let has = |c: &u8| class.iter().any(|&(low, high)| low <= u32::from(*c) && u32::from(*c) <= high);
+    (b'A'..=b'Z').chain(b'a'..=b'z').filter(has).count()
+}
+
+fn n_others(class: &CharSet) -> u32 {
+    class.iter().filter(|range| range.1 >= 0x80).map(|range| range.1 - range.0.max(0x80) + 1).sum()
+}
+
+fn intersects(a: &CharSet, b: &CharSet) -> bool {
+    let (mut i, mut j) = (0, 0);
+    while i < a.len() && j < b.len() {
+        if a[i].1 < b[j].0 {
+            i += 1;
+        } else if b[j].1 < a[i].0 {
+            j += 1;
+        } else {
+            return true;
+        }
+    }
+    false
+}
+
+fn contains(outer: &CharSet, inner: &CharSet) -> bool {
+    inner.iter().all(|&(low, high)| {
+        let at = outer.partition_point(|range| range.1 < low);
+        outer.get(at).is_some_and(|range| range.0 <= low && high <= range.1)
+    })
+}
+
+/// All characters that the state reads, by where they lead.
+fn groups(program: &Program, state: StateId) -> Vec<Group> {
+    let mut finder = Finder { program, found: Vec::new(), lowest: 0 };
+    for edge in program.byte_edges(state) {
+        let ascii_high = edge.high.min(0x7F);
+        if edge.low <= ascii_high {
+            finder.lowest = 0;
+            finder.add(edge.target, edge.counts, true, u32::from(edge.low), u32::from(ascii_high));
+        }
+        for lead in edge.low.max(0xC2)..=edge.high.min(0xF4) {
+            let (more, bits, lowest) = match lead {
+                0xC2..=0xDF => (1, lead & 0x1F, 0x80),
+                0xE0..=0xEF => (2, lead & 0x0F, 0x800),
+                _ => (3, lead & 0x07, 0x1_0000),
+            };
+            finder.lowest = lowest;
+            // A count on the first byte of a longer character is no use: the loop counts at its end.
+            finder.follow(edge.target, u32::from(bits), more, !edge.counts);
+        }
+    }
+    finder.found.iter_mut().for_each(|group| {
+        let ranges = std::mem::take(&mut group.class);
+        group.class = normal(ranges);
+    });
+    finder.found
+}
+
+struct Finder<'p> {
+    program: &'p Program,
+    found: Vec<Group>,
+    /// The lowest code point that needs as many bytes as the character being followed: an automaton over all bytes
+    /// also reads overlong forms, which are no characters.
+    lowest: u32,
+}
+
+impl Finder<'_> {
+    /// Follow the `more` continuation bytes that are left of a character; recursion ends after three.
+    fn follow(&mut self, state: StateId, code: u32, more: u32, clean: bool) {
+        let info = &self.program.states[state as usize];
+        let clean = clean && !info.accept && info.calls.is_empty() && info.tokens.is_empty();
+        if let Some((target, counts)) = self.whole_block(state, more) {
+            let (low, high) = (code << (6 * more), (code << (6 * more)) + (1 << (6 * more)) - 1);
+            return self.add(target, counts, clean, low, high);
+        }
+        for edge in self.program.byte_edges(state) {
+            let (low, high) = (edge.low.max(0x80), edge.high.min(0xBF));
+            if low > high {
+                continue;
+            }
+            let point = |byte: u8| code << 6 | u32::from(byte & 0x3F);
+            if more == 1 {
+                self.add(edge.target, edge.counts, clean, point(low), point(high));
+            } else {
+                (low..=high).for_each(|byte| self.follow(edge.target, point(byte), more - 1, clean && !edge.counts));
+            }
+        }
+    }
+
+    /// Where all characters of a block lead, if the states on the way read every continuation byte alike.
+    fn whole_block(&self, mut state: StateId, more: u32) -> Option<(StateId, bool)> {
+        let mut counts = false;
+        for left in (1..=more).rev() {
+            let info = &self.program.states[state as usize];
+            let plain = !info.accept && info.calls.is_empty() && info.tokens.is_empty();
+            match self.program.byte_edges(state) {
+                [edge] if edge.low == 0x80 && edge.high == 0xBF && plain && (left == 1 || !edge.counts) => {
+                    state = edge.target;
+                    counts = edge.counts;
+                }
+                _ => return None,
+            }
+        }
+        Some((state, counts))
+    }
+
+    fn add(&mut self, target: StateId, counts: bool, clean: bool, low: u32, high: u32) {
+        let (low, high) = (low.max(self.lowest), high.min(0x10_FFFF));
+        if low > high {
+            return;
+        }
+        let group = match self.found.iter_mut().find(|group| group.target == target && group.counts == counts) {
+            Some(group) => group,
+            None => {
+                self.found.push(Group { target, counts, class: Vec::new(), clean: true });
+                self.found.last_mut().expect("just pushed")
+            }
+        };
+        group.clean &= clean;
+        group.class.push((low, high));
+    }
+}
+
+/// Sorted, merged, and without surrogates.
+fn normal(mut ranges: CharSet) -> CharSet {
+    ranges.sort_unstable();
+    let mut merged: CharSet = Vec::with_capacity(ranges.len());
+    for (low, high) in ranges.into_iter().flat_map(without_surrogates).flatten() {
+        match merged.last_mut() {
+            Some(last) if low <= last.1.saturating_add(1) => last.1 = last.1.max(high),
+            _ => merged.push((low, high)),
+        }
+    }
+    merged
+}
+
+fn without_surrogates((low, high): (u32, u32)) -> [Option<(u32, u32)>; 2] {
+    let some = |low: u32, high: u32| (low <= high).then_some((low, high));
+    [some(low, high.min(0xD7FF)), some(low.max(0xE000), high)]
+}

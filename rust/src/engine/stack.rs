@@ -1,0 +1,135 @@
+//! Where a text can be in a format: items over frames, and the configurations made of them.
+//!
+//! An item is a state of the program with the frame to go back to when its rule ends. A frame holds the items that go on
+//! then; equal frames are one, so all the stacks of an ambiguous text are one small acyclic graph. A configuration is
+//! the set of items that can read on, all calls made and all ended rules left.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::arena::Interned;
+use crate::program::StateId;
+
+pub type FrameId = u32;
+pub type ConfigId = u32;
+
+/// The frame under the root: the text may end where the root ends.
+pub const BOTTOM: FrameId = 0;
+/// Stands for frames that were cut off to see whether a mask depends on them.
+pub const CUT: FrameId = 1;
+
+/// A state, the count of its rule's loop, what else the rule keeps, and the frame to return to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Item {
+    pub state: StateId,
+    pub count: u32,
+    pub data: u32,
+    pub frame: FrameId,
+}
+
+impl Item {
+    /// What tells items of one set apart; the frames of equal ones are united.
+    pub fn key(&self) -> (StateId, u32, u32) {
+        (self.state, self.count, self.data)
+    }
+}
+
+/// The content of a frame or a configuration: sorted items and two flags.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Content<'k> {
+    pub items: &'k [Item],
+    /// The text may end here.
+    pub end: bool,
+    /// Something was cut off here.
+    pub cut: bool,
+    /// Frames below, and this one. Configurations leave it at 0.
+    pub depth: u32,
+}
+
+#[derive(Debug)]
+pub struct Frame {
+    pub items: Box<[Item]>,
+    pub end: bool,
+    pub cut: bool,
+    pub depth: u32,
+}
+
+impl Interned for Frame {
+    type Key<'k> = Content<'k>;
+
+    fn key(&self) -> Content<'_> {
+        Content { items: &self.items, end: self.end, cut: self.cut, depth: self.depth }
+    }
+
+    fn equals(&self, key: Content<'_>) -> bool {
+        self.key() == key
+    }
+
+    fn build(key: Content<'_>) -> Frame {
+        Frame { items: key.items.into(), end: key.end, cut: key.cut, depth: key.depth }
+    }
+
+    fn heap_bytes(&self) -> usize {
+        size_of_val(&*self.items)
+    }
+}
+
+/// No transition has been computed yet.
+pub const UNKNOWN: u32 = 0;
+/// No text of the format goes on this way.
+pub const DEAD: u32 = 1;
+/// Transitions and mask slots hold ids from here on.
+pub const FIRST_ID: u32 = 2;
+
+/// A set of items that can read on, with what has been found out about it.
+#[derive(Debug)]
+pub struct Config {
+    pub items: Box<[Item]>,
+    pub complete: bool,
+    pub cut: bool,
+    /// For each byte class: `UNKNOWN`, `DEAD` or a configuration + `FIRST_ID`.
+    row: OnceLock<Box<[AtomicU32]>>,
+    /// `UNKNOWN`, `DEAD` (it takes more frames to tell) or a mask + `FIRST_ID`.
+    pub mask: AtomicU32,
+}
+
+impl Config {
+    /// The transitions; `added` hears of the bytes when they are allocated.
+    #[inline(always)]
+    pub fn row(&self, n_classes: usize, added: impl FnOnce(usize)) -> &[AtomicU32] {
+        self.row.get_or_init(|| {
+            added(n_classes * size_of::<AtomicU32>());
+            (0..n_classes).map(|_| AtomicU32::new(UNKNOWN)).collect()
+        })
+    }
+
+    pub fn mask_slot(&self) -> u32 {
+        self.mask.load(Ordering::Acquire)
+    }
+}
+
+impl Interned for Config {
+    type Key<'k> = Content<'k>;
+
+    fn key(&self) -> Content<'_> {
+        Content { items: &self.items, end: self.complete, cut: self.cut, depth: 0 }
+    }
+
+    fn equals(&self, key: Content<'_>) -> bool {
+        self.key() == key
+    }
+
+    fn build(key: Content<'_>) -> Config {
+        Config {
+            items: key.items.into(),
+            complete: key.end,
+            cut: key.cut,
+            row: OnceLock::new(),
+            mask: AtomicU32::new(UNKNOWN),
+        }
+    }
+
+    fn heap_bytes(&self) -> usize {
+        size_of_val(&*self.items)
+    }
+}

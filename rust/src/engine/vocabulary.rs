@@ -1,0 +1,100 @@
+//! The vocabulary as the engine sees it: the trie, the bytes of each token, and the parts shared by all formats.
+
+use std::sync::{Arc, Mutex};
+
+use rustc_hash::FxHashMap;
+
+use super::arena::lock;
+use super::part::{CharSet, Part};
+use crate::error::{Error, Result};
+use crate::mask::{n_words, set};
+use crate::trie::Trie;
+
+/// Parts are kept while they hold at most this many bytes; past it a format that wants a new one walks the trie instead.
+const MAX_PART_BYTES: usize = 48 << 20;
+
+#[derive(Debug)]
+pub struct Vocabulary {
+    pub trie: Trie,
+    pub eos: Vec<u32>,
+    /// All ids with bytes.
+    pub ordinary: Arc<[u32]>,
+    n_tokens: u32,
+    blob: Vec<u8>,
+    offsets: Vec<u32>,
+    parts: Mutex<Parts>,
+}
+
+#[derive(Debug, Default)]
+struct Parts {
+    by_class: FxHashMap<CharSet, Arc<Part>>,
+    bytes: usize,
+}
+
+impl Vocabulary {
+    /// Token i has the bytes `blob[offsets[i]..offsets[i + 1]]`, none if it is special, padding or EOS.
+    pub fn new(blob: Vec<u8>, offsets: &[i64], mut eos: Vec<u32>) -> Result<Vocabulary> {
+        let strings = crate::trie::split_blob(&blob, offsets)?;
+        let trie = Trie::build(&strings)?;
+        let n_tokens = strings.len() as u32;
+        if let Some(&id) = eos.iter().find(|&&id| id >= n_tokens) {
+            return Err(Error::vocabulary(format!("EOS id {id} is not in the vocabulary"), format!("id {id}")));
+        }
+        let mut ordinary = vec![0; n_words(n_tokens)];
+        (0u32..).zip(&strings).filter(|(_, bytes)| !bytes.is_empty()).for_each(|(id, _)| set(&mut ordinary, id));
+        eos.sort_unstable();
+        eos.dedup();
+        // `Trie::build` has checked that the blob is shorter than 2^31 bytes.
+        let offsets = offsets.iter().map(|&at| at as u32).collect();
+        Ok(Vocabulary { trie, eos, ordinary: ordinary.into(), n_tokens, blob, offsets, parts: Mutex::default() })
+    }
+
+    pub fn n_tokens(&self) -> u32 {
+        self.n_tokens
+    }
+
+    pub fn n_words(&self) -> usize {
+        n_words(self.n_tokens)
+    }
+
+    /// The bytes of a token in range; empty if it has none.
+    pub fn bytes(&self, id: u32) -> &[u8] {
+        &self.blob[self.offsets[id as usize] as usize..self.offsets[id as usize + 1] as usize]
+    }
+
+    pub fn is_eos(&self, id: u32) -> bool {
+        self.eos.binary_search(&id).is_ok()
+    }
+
+    /// The other tokens with the bytes of `id`, where `id` is the lowest of them.
+    pub fn twins(&self, id: u32) -> impl Iterator<Item = u32> + '_ {
+        let twins = self.trie.twins();
+        let start = twins.partition_point(|pair| pair.0 < id);
+        twins[start..].iter().take_while(move |pair| pair.0 == id).map(|pair| pair.1)
+    }
+
+    /// The part of a class of characters, built the first time it is asked for; `None` when there is no room for it.
+    pub fn part(&self, class: &CharSet) -> Option<Arc<Part>> {
+        let mut parts = lock(&self.parts);
+        if let Some(part) = parts.by_class.get(class) {
+            return Some(part.clone());
+        }
+        if parts.bytes > MAX_PART_BYTES {
+            return None;
+        }
+        let part = Arc::new(Part::new(class, self));
+        parts.bytes += part.heap_bytes();
+        parts.by_class.insert(class.clone(), part.clone());
+        Some(part)
+    }
+
+    /// Heap bytes held: the trie, the tokens, and the parts built so far.
+    pub fn heap_bytes(&self) -> usize {
+        self.trie.heap_bytes() + self.blob.len() + self.offsets.len() * 4 + self.ordinary.len() * 4 + lock(&self.parts).bytes
+    }
+
+    /// How many classes have a part.
+    pub fn n_parts(&self) -> usize {
+        lock(&self.parts).by_class.len()
+    }
+}

@@ -1,0 +1,129 @@
+//! A compiled format: the automata of all rules in one table. Immutable, shared by everything that runs it.
+
+use std::ops::Range;
+
+/// A state of the program; states of all rules are numbered together.
+pub type StateId = u32;
+
+pub const UNBOUNDED: u32 = u32::MAX;
+
+/// Reads one byte between two bounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ByteEdge {
+    pub low: u8,
+    pub high: u8,
+    /// Taking it adds one to the rule's counter.
+    pub counts: bool,
+    pub target: StateId,
+}
+
+/// Reads a text of another rule, then goes on at `back`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CallEdge {
+    /// The start of the rule called.
+    pub start: StateId,
+    pub back: StateId,
+    pub counts: bool,
+    /// Nothing is left to do after the call: no frame is needed, the callee ends where the caller would.
+    pub tail: bool,
+}
+
+/// Reads one special token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TokenEdge {
+    pub token: u32,
+    pub counts: bool,
+    pub target: StateId,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct State {
+    pub bytes: Range<u32>,
+    pub calls: Range<u32>,
+    pub tokens: Range<u32>,
+    /// The rule may end here, from count `accept_from` on.
+    pub accept: bool,
+    pub accept_from: u32,
+    /// The state can be entered up to this count.
+    pub valid_to: u32,
+    /// Counts of the rule stop growing here (a loop without an upper bound counts up to its lower one).
+    pub saturate: u32,
+    pub rule: u32,
+    /// 0, and for the start of a rule its place in the order of first calls: a caller comes before what it calls first.
+    pub rank: u32,
+}
+
+#[derive(Debug)]
+pub struct Program {
+    pub states: Vec<State>,
+    pub byte_edges: Vec<ByteEdge>,
+    pub call_edges: Vec<CallEdge>,
+    pub token_edges: Vec<TokenEdge>,
+    /// Names of the rules, for messages and statistics.
+    pub names: Vec<String>,
+    /// Ascending: every count that some guard of the rule compares with.
+    pub thresholds: Vec<Vec<u32>>,
+    /// The root may be the empty text.
+    pub nullable: bool,
+    /// Bytes that no edge of the program tells apart have one class.
+    pub classes: Box<[u8; 256]>,
+    pub n_classes: usize,
+    /// The lowest byte of each class.
+    pub first_bytes: Vec<u8>,
+}
+
+impl Program {
+    /// The state where the text begins.
+    pub const START: StateId = 0;
+
+    pub fn byte_edges(&self, state: StateId) -> &[ByteEdge] {
+        let range = &self.states[state as usize].bytes;
+        &self.byte_edges[range.start as usize..range.end as usize]
+    }
+
+    pub fn call_edges(&self, state: StateId) -> &[CallEdge] {
+        let range = &self.states[state as usize].calls;
+        &self.call_edges[range.start as usize..range.end as usize]
+    }
+
+    pub fn token_edges(&self, state: StateId) -> &[TokenEdge] {
+        let range = &self.states[state as usize].tokens;
+        &self.token_edges[range.start as usize..range.end as usize]
+    }
+
+    /// The count after one more round in the rule of `state`.
+    pub fn count_up(&self, state: StateId, count: u32) -> u32 {
+        (count + 1).min(self.states[state as usize].saturate)
+    }
+
+    /// The lowest count from `count` on that a guard of the state's rule compares with.
+    pub fn next_threshold(&self, state: StateId, count: u32) -> Option<u32> {
+        let all = &self.thresholds[self.states[state as usize].rule as usize];
+        all.get(all.partition_point(|&threshold| threshold < count)).copied()
+    }
+
+    /// The lowest count that no text of `longest` bytes can tell from `count`.
+    pub fn alike_count(&self, state: StateId, count: u32, longest: u32) -> u32 {
+        let all = &self.thresholds[self.states[state as usize].rule as usize];
+        let at = all.partition_point(|&threshold| threshold < count);
+        match all.get(at) {
+            Some(&next) if next - count <= longest => count,
+            _ if at == 0 => 0,
+            _ => all[at - 1] + 1,
+        }
+    }
+
+    /// Heap bytes held.
+    pub fn heap_bytes(&self) -> usize {
+        self.states.len() * size_of::<State>()
+            + self.byte_edges.len() * size_of::<ByteEdge>()
+            + self.call_edges.len() * size_of::<CallEdge>()
+            + self.token_edges.len() * size_of::<TokenEdge>()
+            + self.names.iter().map(|name| name.len() + size_of::<String>()).sum::<usize>()
+    }
+
+    /// Special tokens that the format names.
+    pub fn tokens(&self) -> impl Iterator<Item = u32> + '_ {
+        self.token_edges.iter().map(|edge| edge.token)
+    }
+}
