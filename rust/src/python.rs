@@ -39,7 +39,7 @@ impl TokenTrie {
     #[new]
     fn new(py: Python<'_>, blob: PyBackedBytes, offsets: &Bound<'_, PyAny>) -> PyResult<Self> {
         guard(|| {
-            let offsets = array::<i64>(offsets, "offsets", "int64")?.to_vec(py)?;
+            let offsets = vector::<i64>(offsets, "offsets", "int64")?.to_vec(py)?;
             let trie = py.detach(|| Trie::build(&split_blob(&blob, &offsets)?))?;
             Ok(TokenTrie { trie: Arc::new(trie) })
         })
@@ -75,11 +75,13 @@ impl PyDfaMasks {
         trans: &Bound<'_, PyAny>,
         accept: &Bound<'_, PyAny>,
         #[pyo3(from_py_with = integers)] eos_ids: Vec<i64>,
-        cache_bytes: usize,
+        #[pyo3(from_py_with = integer)] cache_bytes: i64,
     ) -> PyResult<Self> {
         guard(|| {
             let trans = table(trans)?.to_vec(py)?;
-            let accept = array::<u8>(accept, "accept", "uint8")?.to_vec(py)?;
+            let accept = vector::<u8>(accept, "accept", "uint8")?.to_vec(py)?;
+            let cache_bytes = usize::try_from(cache_bytes)
+                .map_err(|_| Error::argument("cache_bytes", "cache_bytes must not be negative"))?;
             let trie = Arc::clone(&trie.get().trie);
             let accept = accept.iter().map(|&flag| flag != 0).collect();
             let masks =
@@ -166,8 +168,22 @@ fn array<T: Element>(
     name: &'static str,
     dtype: &str,
 ) -> Result<PyBuffer<T>, Error> {
+    // PyO3 0.30 takes ">" for this machine's byte order where it is not.
+    let foreign: &[u8] = if cfg!(target_endian = "little") { b">!" } else { b"<" };
     let wrong = || Error::argument(name, format!("{name} must be an array of {dtype} in native byte order"));
-    PyBuffer::get(object).map_err(|_| wrong())
+    let buffer = PyBuffer::get(object).map_err(|_| wrong())?;
+    let native = !foreign.contains(&buffer.format().to_bytes()[0]);
+    native.then_some(buffer).ok_or_else(wrong)
+}
+
+fn vector<T: Element>(
+    object: &Bound<'_, PyAny>,
+    name: &'static str,
+    dtype: &str,
+) -> Result<PyBuffer<T>, Error> {
+    let buffer = array(object, name, dtype)?;
+    let flat = buffer.dimensions() == 1;
+    flat.then_some(buffer).ok_or_else(|| Error::argument(name, format!("{name} must have one dimension")))
 }
 
 fn table(object: &Bound<'_, PyAny>) -> Result<PyBuffer<i32>, Error> {
