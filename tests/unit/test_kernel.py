@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -144,6 +147,26 @@ def test_masks_equal_brute_force_on_a_real_vocabulary(llama3: list[bytes | None]
     states = [0, dfa.step(0, b'{"'), dfa.step(0, b'{"a":')]
     for state, wanted in zip(states, brute_force(dfa, llama3, [128_001], states), strict=True):
         assert native_mask(masks, state, len(llama3)).tolist() == wanted
+
+
+GOLDEN = json.loads((Path(__file__).parents[1] / "data" / "masks_golden.json").read_text())
+
+
+@pytest.mark.parametrize("case", GOLDEN["cases"], ids=lambda case: str(case["pattern"])[:40])
+def test_masks_equal_the_golden_file(case: dict[str, Any]) -> None:
+    """Masks are hexadecimal bytes, token i the bit i % 8 of byte i // 8; after the end there is no state."""
+    vocabulary = GOLDEN["vocabularies"][case["vocabulary"]]
+    tokens = [None if token is None else bytes.fromhex(token) for token in vocabulary["tokens"]]
+    dfa = regex_to_dfa(case["pattern"])
+    masks = build_masks(build_trie(tokens), dfa.trans, dfa.accept, vocabulary["eos"])
+    for path in case["paths"]:
+        state = 0
+        for token_id, wanted in zip([*path["tokens"], None], path["masks"], strict=True):
+            mask = native_mask(masks, state, len(tokens))
+            assert np.packbits(mask, bitorder="little").tobytes().hex() == wanted, path
+            if token_id is None or token_id in vocabulary["eos"]:
+                break
+            state = dfa.step(state, tokens[token_id] or b"")
 
 
 def test_the_hint_is_false_only_where_nothing_is_masked() -> None:
@@ -327,30 +350,34 @@ def test_threads_share_one_object(llama3: list[bytes | None]) -> None:
 
 
 def test_other_threads_run_meanwhile() -> None:
-    """While the kernel works, the longest pause of another thread is a small part of that work."""
+    """Another thread wakes up within a call; were the lock held, it could do so only at the edges."""
     token = b"x" * 6_000_000
     dfa = regex_to_dfa("x*")
     masks = build_masks(build_trie([token]), dfa.trans, dfa.accept)
     bitmask = np.empty(1, np.int32)
-    for work in (lambda: build_trie([token]), lambda: masks.walk_bitmask(0, bitmask)):
-        stop, ticks = threading.Event(), [time.perf_counter()]
+    stop, woke = threading.Event(), [0.0]
 
-        def tick(stop: threading.Event = stop, ticks: list[float] = ticks) -> None:
-            while not stop.is_set():
-                time.sleep(0.0005)
-                ticks.append(time.perf_counter())
+    def tick() -> None:
+        while not stop.is_set():
+            time.sleep(0.0005)
+            woke.append(time.perf_counter())
 
-        thread = threading.Thread(target=tick)
-        thread.start()
-        start = time.perf_counter()
-        for _ in range(5):
+    def most_inside(work: Callable[[], object]) -> int:
+        spans = []
+        for _ in range(8):
+            start = time.perf_counter()
             work()
-        took = (time.perf_counter() - start) / 5
+            spans.append((start, time.perf_counter()))
+        return max(sum(start < t < end for t in woke) for start, end in spans)
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    try:
+        assert most_inside(lambda: build_trie([token])) > 2
+        assert most_inside(lambda: masks.walk_bitmask(0, bitmask)) > 2
+    finally:
         stop.set()
         thread.join()
-        # Five calls, each of which would be one pause; a busy machine does not delay all five.
-        pauses = sorted(np.diff(ticks))
-        assert pauses[-5] < took / 2, f"pauses {pauses[-5:]} s in calls of {took} s"
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
