@@ -34,7 +34,7 @@ _LLAMA3_SPECIAL = {
 
 
 def real_path(name: str) -> Path:
-    """The file of a real vocabulary; skips the test (or fails it, where they are required) if it is absent."""
+    """The file of a real vocabulary; if it is absent, skips the test (fails it, where it is required)."""
     package, inside = REAL[name]
     found = importlib.util.find_spec(package)
     places = list(found.submodule_search_locations or ()) if found else []

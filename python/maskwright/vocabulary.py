@@ -385,7 +385,8 @@ def _fingerprint(
     """Hash lengths (-1 for None), then the joined bytes: so no two contents run together."""
     digest = hashlib.sha256(b"maskwright vocabulary 1\n")
     lengths = np.fromiter((-1 if t is None else len(t) for t in tokens), dtype="<i4", count=len(tokens))
-    names = repr((sorted(eos_ids), sorted(special.items()))).encode("unicode_escape")
+    # ascii, not repr: what repr escapes depends on the Unicode tables of the Python version.
+    names = ascii((sorted(eos_ids), sorted(special.items()))).encode()
     digest.update(np.array([len(tokens), len(names)], dtype="<i8").tobytes())
     digest.update(names)
     digest.update(lengths.tobytes())

@@ -66,7 +66,7 @@ def _special(document: dict[str, Any], config: dict[str, Any], reserved: int, wh
     listed = optional(document, "special_tokens", list, where)
     named = _fixed(config, reserved, where) if listed is None else [_named(entry, where) for entry in listed]
     taken = {token_id for _, token_id in named}
-    if len(taken) != len(named) or max(taken, default=0) >= max(reserved, 1):
+    if len(taken) != len(named) or max(taken, default=-1) >= reserved:
         refuse(
             "the special tokens do not fit",
             where=where,

@@ -63,8 +63,8 @@ def test_the_bytes_of_an_encoded_text_are_the_text(kind: str, before: str) -> No
 
 def test_the_bytes_of_wordpieces_are_the_text_without_its_spaces() -> None:
     vocabulary, tokenizer = Vocabulary.from_file(FIXTURES / "wordpiece.json"), tokenizer_of("wordpiece")
-    for text in TEXTS:
-        text = text.replace("\n\n", " ").replace("\x85", "")  # an added token; a character it has not seen
+    # Without an added token, and a character that it has not seen.
+    for text in (text.replace("\n\n", " ").replace("\x85", "") for text in TEXTS):
         found = written(vocabulary, tokenizer.encode(text).ids)
         assert " " not in found and found.replace("\x1f", "") == "".join(text.split())
 

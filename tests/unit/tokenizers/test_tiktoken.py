@@ -16,6 +16,12 @@ TEXTS = json.loads((FIXTURES / "texts.json").read_text(encoding="utf-8"))
 REAL_FILES = [name for name, (_, inside) in REAL.items() if name in ("llama3", "llama4", "qwen")]
 
 
+@pytest.fixture(autouse=True)
+def no_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its reader keeps copies by path in a temporary folder, and would miss that a fixture has changed."""
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", "")
+
+
 def encoding_of(path: Path) -> tiktoken.Encoding:
     """The encoding by tiktoken's own reader of the file, with three special ids after a hole."""
     ranks = load_tiktoken_bpe(str(path))
