@@ -1,8 +1,8 @@
 """Maskwright: which tokens keep the text inside a format?
 
-A format (a regular expression, a JSON Schema) and a tokenizer's vocabulary go in; before each sampling step
-a mask comes out that says, for every token id, whether the text so far plus that token can still become a text
-of the format.
+A format (a regular expression, a JSON Schema) and a tokenizer's vocabulary go in. Before each sampling step
+a mask comes out: for every token id, whether the text so far plus that token can still become a text of the
+format.
 
 >>> from maskwright import Constraint, TokenIndex, Vocabulary, regex_to_dfa
 >>> vocabulary = Vocabulary.from_tokens([b"ca", b"t", b"r", b"s", None], eos_id=4)

@@ -28,7 +28,7 @@ def token_text(data: bytes) -> str:
 
 
 def byte_set(members: Iterable[int]) -> list[str]:
-    """The runs of a set of bytes in ascending order; three or more in a row make a range.
+    r"""The runs of a set of bytes in ascending order; three or more in a row make a range.
 
     >>> byte_set(b"tr"), byte_set(b"0123456789-"), byte_set([10, *range(128, 256)])
     (['r', 't'], ['-', '0-9'], ['\\n', '\\x80-\\xff'])
