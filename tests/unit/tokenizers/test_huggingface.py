@@ -97,6 +97,10 @@ def test_an_added_token_of_the_model_is_decoded_like_the_model_s() -> None:
     tokenizer.decoder = decoders.Replace("▁", " ")
     tokenizer.add_tokens([AddedToken("▁▁", normalized=False)])
     assert vocab_bytes(tokenizer) == [None, b"  "]
+    tokenizer = Tokenizer(models.BPE({"Ġ": 0, "ĠĠ": 1}, [("Ġ", "Ġ")]))
+    tokenizer.decoder = decoders.ByteLevel()
+    tokenizer.add_tokens([AddedToken("ĠĠ", normalized=False), AddedToken("ĠĠĠ", normalized=False)])
+    assert vocab_bytes(tokenizer) == [b" ", b"  ", "ĠĠĠ".encode()]
 
 
 def test_holes_between_ids_have_no_bytes() -> None:
