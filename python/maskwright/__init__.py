@@ -1,1 +1,97 @@
-"""Maskwright: which tokens keep the text inside a format."""
+"""Maskwright: which tokens keep the text inside a format?
+
+A format (a regular expression, a JSON Schema) and a tokenizer's vocabulary go in. Before each sampling step
+a mask comes out: for every token id, whether the text so far plus that token can still become a text of the
+format.
+
+>>> from maskwright import Constraint, TokenIndex, Vocabulary, regex_to_dfa
+>>> vocabulary = Vocabulary.from_tokens([b"ca", b"t", b"r", b"s", None], eos_id=4)
+>>> index = TokenIndex(regex_to_dfa("(cat|car)s?"), vocabulary.tokens, vocabulary.eos_ids)
+>>> constraint = Constraint(index)
+>>> constraint.advance(0)
+>>> constraint.mask().tolist()
+[False, True, True, False, False]
+
+Importing the package costs little: each name is loaded when it is first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from maskwright.errors import (
+    GrammarError,
+    InternalError,
+    LimitError,
+    MaskwrightError,
+    PatternError,
+    SchemaError,
+    TokenNotAllowed,
+    VocabularyError,
+)
+
+if TYPE_CHECKING:
+    from maskwright.reference import (
+        DEAD,
+        DFA,
+        Constraint,
+        TokenIndex,
+        json_schema_to_regex,
+        regex_to_dfa,
+    )
+    from maskwright.sampling import SamplingParams, apply_mask, constrained_sample, sample
+    from maskwright.tokenizers import vocab_bytes
+    from maskwright.vocabulary import Vocabulary
+
+__all__ = [
+    "DEAD",
+    "DFA",
+    "Constraint",
+    "GrammarError",
+    "InternalError",
+    "LimitError",
+    "MaskwrightError",
+    "PatternError",
+    "SamplingParams",
+    "SchemaError",
+    "TokenIndex",
+    "TokenNotAllowed",
+    "Vocabulary",
+    "VocabularyError",
+    "apply_mask",
+    "constrained_sample",
+    "json_schema_to_regex",
+    "regex_to_dfa",
+    "sample",
+    "vocab_bytes",
+]
+
+_HOMES = {
+    "DEAD": "maskwright.reference",
+    "DFA": "maskwright.reference",
+    "Constraint": "maskwright.reference",
+    "SamplingParams": "maskwright.sampling",
+    "TokenIndex": "maskwright.reference",
+    "Vocabulary": "maskwright.vocabulary",
+    "apply_mask": "maskwright.sampling",
+    "constrained_sample": "maskwright.sampling",
+    "json_schema_to_regex": "maskwright.reference",
+    "regex_to_dfa": "maskwright.reference",
+    "sample": "maskwright.sampling",
+    "vocab_bytes": "maskwright.tokenizers",
+}
+"""Where each name that is loaded on first use lives: these modules import NumPy."""
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name on first use (PEP 562)."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::error::{Error, Result};
-use crate::mask::{Table, bitmask, n_words};
+use crate::mask::{Table, bitmask, n_words, set};
 use crate::trie::Trie;
 
 /// A DFA, a vocabulary, and the bitmasks made so far. Shared between threads.
@@ -11,16 +11,28 @@ pub struct DfaMasks {
     trie: Arc<Trie>,
     table: Table,
     eos: Vec<u32>,
+    /// Ids that some state may allow: those with bytes, and EOS.
+    n_ordinary: u32,
     cache: Mutex<Cache>,
+}
+
+/// A finished bitmask.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bitmask {
+    pub words: Vec<u32>,
+    /// False where every token that some state may allow is allowed here.
+    pub restricts: bool,
 }
 
 impl DfaMasks {
     /// `cache_bytes` bounds the memory of finished bitmasks; below the size of one, none is kept.
     pub fn new(trie: Arc<Trie>, table: Table, eos: &[i64], cache_bytes: usize) -> Result<DfaMasks> {
-        let eos = eos.iter().map(|&id| check_eos(id, trie.n_ids())).collect::<Result<_>>()?;
+        let eos = eos.iter().map(|&id| check_eos(id, trie.n_ids())).collect::<Result<Vec<_>>>()?;
         let capacity = cache_bytes / (n_words(trie.n_ids()) * 4).max(1);
         let cache = Mutex::new(Cache::new(table.n_states(), capacity));
-        Ok(DfaMasks { trie, table, eos, cache })
+        let mut ordinary = trie.nonempty();
+        eos.iter().for_each(|&id| set(&mut ordinary, id));
+        Ok(DfaMasks { trie, table, eos, n_ordinary: count(&ordinary), cache })
     }
 
     pub fn table(&self) -> &Table {
@@ -37,20 +49,22 @@ impl DfaMasks {
     }
 
     /// Compute the bitmask of a state, whatever the cache has.
-    pub fn walk(&self, state: u32) -> Vec<u32> {
-        bitmask(&self.trie, &self.table, state, &self.eos)
+    pub fn walk(&self, state: u32) -> Bitmask {
+        let words = bitmask(&self.trie, &self.table, state, &self.eos);
+        let restricts = count(&words) < self.n_ordinary;
+        Bitmask { words, restricts }
     }
 
     /// Hand the bitmask of a state to `take` if it is in the cache.
     ///
     /// The cache is locked meanwhile: `take` may copy, but must not wait for anything.
-    pub fn cached<T>(&self, state: u32, take: impl FnOnce(&[u32]) -> T) -> Option<T> {
+    pub fn cached<T>(&self, state: u32, take: impl FnOnce(&Bitmask) -> T) -> Option<T> {
         self.cache().get(state).map(take)
     }
 
     /// Keep the bitmask of a state.
-    pub fn keep(&self, state: u32, words: Vec<u32>) {
-        self.cache().insert(state, words);
+    pub fn keep(&self, state: u32, bitmask: Bitmask) {
+        self.cache().insert(state, bitmask);
     }
 
     fn cache(&self) -> MutexGuard<'_, Cache> {
@@ -62,6 +76,10 @@ impl DfaMasks {
             cache
         })
     }
+}
+
+fn count(words: &[u32]) -> u32 {
+    words.iter().map(|word| word.count_ones()).sum()
 }
 
 fn check_eos(id: i64, n_tokens: u32) -> Result<u32> {
@@ -88,7 +106,7 @@ struct Cache {
 struct Slot {
     state: u32,
     used: bool,
-    words: Vec<u32>,
+    bitmask: Bitmask,
 }
 
 impl Cache {
@@ -96,17 +114,17 @@ impl Cache {
         Cache { slot_of: vec![EMPTY; n_states as usize], slots: Vec::new(), capacity, hand: 0 }
     }
 
-    fn get(&mut self, state: u32) -> Option<&[u32]> {
+    fn get(&mut self, state: u32) -> Option<&Bitmask> {
         let slot = self.slots.get_mut(self.slot_of[state as usize] as usize)?;
         slot.used = true;
-        Some(&slot.words)
+        Some(&slot.bitmask)
     }
 
-    fn insert(&mut self, state: u32, words: Vec<u32>) {
+    fn insert(&mut self, state: u32, bitmask: Bitmask) {
         if self.capacity == 0 || self.slot_of[state as usize] != EMPTY {
             return;
         }
-        let slot = Slot { state, used: false, words };
+        let slot = Slot { state, used: false, bitmask };
         let at = if self.slots.len() < self.capacity {
             self.slots.push(slot);
             self.slots.len() - 1
@@ -134,6 +152,10 @@ impl Cache {
 mod tests {
     use super::*;
 
+    fn one(word: u32) -> Bitmask {
+        Bitmask { words: vec![word], restricts: true }
+    }
+
     fn cached(cache: &mut Cache) -> Vec<u32> {
         let n = cache.slot_of.len() as u32;
         (0..n).filter(|&s| cache.slot_of[s as usize] != EMPTY).collect()
@@ -142,23 +164,23 @@ mod tests {
     #[test]
     fn the_clock_evicts_what_was_not_used() {
         let mut cache = Cache::new(9, 3);
-        (0..3).for_each(|state| cache.insert(state, vec![state]));
-        assert_eq!(cache.get(0), Some(&[0][..]));
-        cache.insert(3, vec![3]);
+        (0..3).for_each(|state| cache.insert(state, one(state)));
+        assert_eq!(cache.get(0), Some(&one(0)));
+        cache.insert(3, one(3));
         assert_eq!(cached(&mut cache), [0, 2, 3]);
-        cache.insert(4, vec![4]);
+        cache.insert(4, one(4));
         assert_eq!(cached(&mut cache), [0, 3, 4]);
         for state in [0, 3, 4] {
-            assert_eq!(cache.get(state), Some(&[state][..]));
+            assert_eq!(cache.get(state), Some(&one(state)));
         }
-        cache.insert(5, vec![5]);
-        assert_eq!((cached(&mut cache).len(), cache.get(5)), (3, Some(&[5][..])));
+        cache.insert(5, one(5));
+        assert_eq!((cached(&mut cache).len(), cache.get(5)), (3, Some(&one(5))));
     }
 
     #[test]
     fn no_room_keeps_nothing() {
         let mut cache = Cache::new(2, 0);
-        cache.insert(1, vec![1]);
+        cache.insert(1, one(1));
         assert_eq!(cache.get(1), None);
     }
 
@@ -172,8 +194,8 @@ mod tests {
             masks.cached(0, |_| panic!("while copying"));
         }));
         assert!(panicked.is_err());
-        assert_eq!((masks.n_cached(), masks.cached(0, <[u32]>::to_vec)), (0, None));
+        assert_eq!((masks.n_cached(), masks.cached(0, Bitmask::clone)), (0, None));
         masks.keep(0, masks.walk(0));
-        assert_eq!(masks.cached(0, <[u32]>::to_vec), Some(vec![1]));
+        assert_eq!(masks.cached(0, Bitmask::clone), Some(Bitmask { words: vec![1], restricts: false }));
     }
 }

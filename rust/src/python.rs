@@ -1,13 +1,285 @@
 //! The only file that imports PyO3: takes arguments, releases the GIL, calls the core, maps errors.
 
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use pyo3::buffer::{Element, PyBuffer};
+use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::PyDict;
+
+use crate::dfa_masks::{Bitmask, DfaMasks};
+use crate::error::Error;
+use crate::mask::Table;
+use crate::trie::{Trie, split_blob};
 
 #[pymodule]
 mod _native {
     use pyo3::prelude::*;
 
+    #[pymodule_export]
+    use super::{_panic, PyDfaMasks, TokenTrie};
+
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
+}
+
+#[pyclass(frozen, module = "maskwright._native")]
+struct TokenTrie {
+    trie: Arc<Trie>,
+}
+
+#[pymethods]
+impl TokenTrie {
+    #[new]
+    fn new(py: Python<'_>, blob: PyBackedBytes, offsets: &Bound<'_, PyAny>) -> PyResult<Self> {
+        guard(|| {
+            let offsets = vector::<i64>(offsets, "offsets", "int64")?.to_vec(py)?;
+            let trie = py.detach(|| Trie::build(&split_blob(&blob, &offsets)?))?;
+            Ok(TokenTrie { trie: Arc::new(trie) })
+        })
+    }
+
+    #[getter]
+    fn n_tokens(&self) -> u32 {
+        self.trie.n_ids()
+    }
+
+    #[getter]
+    fn n_nodes(&self) -> usize {
+        self.trie.n_nodes()
+    }
+
+    #[getter]
+    fn n_bytes(&self) -> usize {
+        self.trie.heap_bytes()
+    }
+}
+
+#[pyclass(frozen, name = "DfaMasks", module = "maskwright._native")]
+struct PyDfaMasks {
+    masks: DfaMasks,
+}
+
+#[pymethods]
+impl PyDfaMasks {
+    #[new]
+    fn new(
+        py: Python<'_>,
+        trie: &Bound<'_, TokenTrie>,
+        trans: &Bound<'_, PyAny>,
+        accept: &Bound<'_, PyAny>,
+        #[pyo3(from_py_with = integers)] eos_ids: Vec<i64>,
+        #[pyo3(from_py_with = integer)] cache_bytes: i64,
+    ) -> PyResult<Self> {
+        guard(|| {
+            let trans = table(trans)?.to_vec(py)?;
+            let accept = vector::<u8>(accept, "accept", "uint8")?.to_vec(py)?;
+            let cache_bytes = usize::try_from(cache_bytes)
+                .map_err(|_| Error::argument("cache_bytes", "cache_bytes must not be negative"))?;
+            let trie = Arc::clone(&trie.get().trie);
+            let accept = accept.iter().map(|&flag| flag != 0).collect();
+            let masks =
+                py.detach(|| DfaMasks::new(trie, Table::new(&trans, accept)?, &eos_ids, cache_bytes))?;
+            Ok(PyDfaMasks { masks })
+        })
+    }
+
+    #[pyo3(signature = (state, bitmask, row = 0))]
+    fn fill_bitmask(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = integer)] state: i64,
+        bitmask: &Bound<'_, PyAny>,
+        #[pyo3(from_py_with = integer)] row: i64,
+    ) -> PyResult<bool> {
+        guard(|| {
+            let state = self.masks.table().check_state(state)?;
+            let row = Row::new(bitmask, row, self.masks.n_words())?;
+            // A hit keeps the GIL: asking for it again can cost more than the copy itself.
+            if let Some(restricts) = self.masks.cached(state, |kept| row.write(kept)) {
+                return Ok(restricts);
+            }
+            let made = py.detach(|| self.masks.walk(state));
+            let restricts = row.write(&made);
+            self.masks.keep(state, made);
+            Ok(restricts)
+        })
+    }
+
+    #[pyo3(signature = (state, bitmask, row = 0))]
+    fn walk_bitmask(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = integer)] state: i64,
+        bitmask: &Bound<'_, PyAny>,
+        #[pyo3(from_py_with = integer)] row: i64,
+    ) -> PyResult<bool> {
+        guard(|| {
+            let state = self.masks.table().check_state(state)?;
+            let row = Row::new(bitmask, row, self.masks.n_words())?;
+            Ok(row.write(&py.detach(|| self.masks.walk(state))))
+        })
+    }
+
+    #[getter]
+    fn n_states(&self) -> u32 {
+        self.masks.table().n_states()
+    }
+
+    #[getter]
+    fn n_words(&self) -> usize {
+        self.masks.n_words()
+    }
+
+    #[getter]
+    fn n_cached(&self) -> usize {
+        self.masks.n_cached()
+    }
+}
+
+/// Panic in the core, so that a test can see what a defect looks like from Python.
+#[pyfunction]
+fn _panic(message: String) -> PyResult<()> {
+    guard(|| panic!("{message}"))
+}
+
+/// An integer argument of any size: past 64 bits it is out of every range, so the nearest bound will do.
+fn integer(object: &Bound<'_, PyAny>) -> PyResult<i64> {
+    match object.extract::<i64>() {
+        Err(error) if error.is_instance_of::<PyOverflowError>(object.py()) => {
+            Ok(if object.lt(0)? { i64::MIN } else { i64::MAX })
+        }
+        result => result,
+    }
+}
+
+fn integers(object: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
+    object.try_iter()?.map(|item| integer(&item?)).collect()
+}
+
+fn array<T: Element>(
+    object: &Bound<'_, PyAny>,
+    name: &'static str,
+    dtype: &str,
+) -> Result<PyBuffer<T>, Error> {
+    // PyO3 0.30 takes ">" for this machine's byte order where it is not.
+    let foreign: &[u8] = if cfg!(target_endian = "little") { b">!" } else { b"<" };
+    let wrong = || Error::argument(name, format!("{name} must be an array of {dtype} in native byte order"));
+    let buffer = PyBuffer::get(object).map_err(|_| wrong())?;
+    let native = !foreign.contains(&buffer.format().to_bytes()[0]);
+    native.then_some(buffer).ok_or_else(wrong)
+}
+
+fn vector<T: Element>(
+    object: &Bound<'_, PyAny>,
+    name: &'static str,
+    dtype: &str,
+) -> Result<PyBuffer<T>, Error> {
+    let buffer = array(object, name, dtype)?;
+    let flat = buffer.dimensions() == 1;
+    flat.then_some(buffer).ok_or_else(|| Error::argument(name, format!("{name} must have one dimension")))
+}
+
+fn table(object: &Bound<'_, PyAny>) -> Result<PyBuffer<i32>, Error> {
+    let buffer = array::<i32>(object, "trans", "int32")?;
+    if buffer.dimensions() != 2 || buffer.shape()[1] != 256 {
+        return Err(Error::argument("trans", "trans must have the shape [states, 256]"));
+    }
+    Ok(buffer)
+}
+
+/// One row of a bitmask array of shape [words], of which row 0 is all, or [rows, words].
+struct Row {
+    buffer: PyBuffer<i32>,
+    words: std::ops::Range<usize>,
+}
+
+impl Row {
+    fn new(object: &Bound<'_, PyAny>, row: i64, n_words: usize) -> Result<Row, Error> {
+        let buffer = array::<i32>(object, "bitmask", "int32")?;
+        let (rows, width) = match *buffer.shape() {
+            [width] => (1, width),
+            [rows, width] => (rows, width),
+            _ => return Err(bad_bitmask("must have the shape [words] or [rows, words]")),
+        };
+        if buffer.readonly() || !buffer.is_c_contiguous() {
+            return Err(bad_bitmask("must be writable and contiguous in C order"));
+        }
+        if width < n_words {
+            return Err(bad_bitmask(&format!("has {width} words a row, the vocabulary needs {n_words}")));
+        }
+        let known = usize::try_from(row).ok().filter(|&row| row < rows);
+        let row = known.ok_or_else(|| Error::argument("row", format!("row {row} is not in 0..{rows}")))?;
+        Ok(Row { buffer, words: row * width..(row + 1) * width })
+    }
+
+    /// Write a finished bitmask; surplus words become zero.
+    fn write(&self, bitmask: &Bitmask) -> bool {
+        let source = &bitmask.words;
+        let target = self.buffer.as_slice_ptr().expect("contiguity was checked").cast::<i32>();
+        // SAFETY: the buffer is held, so its memory is alive and not resized; `new` checked that it is
+        // writable and contiguous, that the row lies in it and that the row has at least as many words
+        // as the bitmask, which is memory of our own. No reference to memory that Python shares is
+        // made. PyO3 has no safe way to write a part of a buffer.
+        unsafe {
+            let row = target.add(self.words.start);
+            row.copy_from_nonoverlapping(NonNull::from(source.as_slice()).cast(), source.len());
+            row.add(source.len()).write_bytes(0, self.words.len() - source.len());
+        }
+        bitmask.restricts
+    }
+}
+
+fn bad_bitmask(what: &str) -> Error {
+    Error::argument("bitmask", format!("bitmask {what}"))
+}
+
+/// Run the body of a method; a panic becomes `InternalError`, so PyO3's own panic exception, which is
+/// no `Exception`, never reaches the caller.
+fn guard<T>(body: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
+    catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|payload| Err(defect(payload.as_ref())))
+}
+
+fn defect(payload: &(dyn Any + Send)) -> PyErr {
+    let text = payload.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+    let why = text.unwrap_or("the native core gave no reason");
+    raise("InternalError", "a defect in the native core", |fields| fields.set_item("why", why))
+}
+
+impl From<Error> for PyErr {
+    fn from(error: Error) -> PyErr {
+        match &error {
+            Error::Vocabulary { what, place } => {
+                raise("VocabularyError", what, |fields| fields.set_item("where", place))
+            }
+            Error::Limit { what, limit, value } => raise("LimitError", what, |fields| {
+                fields.set_item("limit", limit)?;
+                fields.set_item("value", value)
+            }),
+            Error::Argument { what, argument } => raise("MaskwrightError", what, |fields| {
+                fields.set_item("where", argument)?;
+                fields.set_item("code", format!("argument.{argument}"))
+            }),
+        }
+    }
+}
+
+/// Make an exception of `maskwright.errors`; failing that, what failed.
+fn raise(class: &str, what: &str, fill: impl FnOnce(&Bound<'_, PyDict>) -> PyResult<()>) -> PyErr {
+    Python::attach(|py| {
+        let make = || {
+            let fields = PyDict::new(py);
+            fill(&fields)?;
+            let class = py.import("maskwright.errors")?.getattr(class)?;
+            Ok(PyErr::from_value(class.call((what,), Some(&fields))?))
+        };
+        make().unwrap_or_else(|failed: PyErr| failed)
+    })
 }

@@ -89,6 +89,16 @@ impl Trie {
         &self.twins
     }
 
+    /// The ids of the strings that are not empty, as a bitmask with room for the sink.
+    pub fn nonempty(&self) -> Vec<u32> {
+        let mut words = vec![0; (self.sink() / 32) as usize + 1];
+        let twins = self.twins.iter().map(|&(_, twin)| twin);
+        for id in self.ids.iter().copied().filter(|&id| id != self.sink()).chain(twins) {
+            words[(id / 32) as usize] |= 1 << (id % 32);
+        }
+        words
+    }
+
     /// The last byte of the node's string.
     pub fn byte(&self, node: usize) -> u8 {
         self.heads[node] as u8
@@ -293,6 +303,9 @@ impl<'a> Builder<'a> {
         }
         trie.firsts[256] = node;
         trie.twins.sort_unstable();
+        for array in [&mut trie.heads, &mut trie.ids, &mut trie.ends] {
+            array.shrink_to_fit();
+        }
         trie
     }
 }

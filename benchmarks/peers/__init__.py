@@ -1,0 +1,34 @@
+"""Which engines can be measured? Name to adapter; an engine's package is imported when it is asked for, not before."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from peers.interface import Engine
+    from vocabulary import Vocabulary
+
+ADAPTERS = {
+    "maskwright": "peers.maskwright_engine",
+    "llguidance": "peers.llguidance_engine",
+    "xgrammar": "peers.xgrammar_engine",
+}
+OURS = "maskwright"
+
+
+def load(name: str, vocabulary: Vocabulary) -> Engine:
+    """Build the engine of that name over a vocabulary. Raises ValueError for a name that is not known."""
+    if name not in ADAPTERS:
+        raise ValueError(f"no engine {name!r}; there are {', '.join(ADAPTERS)}")
+    engine: Engine = importlib.import_module(ADAPTERS[name]).ENGINE(vocabulary)
+    return engine
+
+
+def names(text: str) -> list[str]:
+    """Read a comma-separated list of engines, as the command line gives it. Raises ValueError for an unknown one."""
+    found = [name.strip() for name in text.split(",") if name.strip()]
+    for name in found:
+        if name not in ADAPTERS:
+            raise ValueError(f"no engine {name!r}; there are {', '.join(ADAPTERS)}")
+    return found

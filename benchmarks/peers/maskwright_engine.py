@@ -1,0 +1,73 @@
+"""How is Maskwright driven? Through its public API alone, on one thread unless a batch asks for more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, ClassVar
+
+import maskwright as mw
+import numpy as np
+from vocabulary import Vocabulary
+
+from peers.interface import Bitmask, Engine, Format, Matcher, Refused
+
+
+class Maskwright(Engine):
+    """A compiler per thread count; `fresh` makes new ones, the vocabulary stays."""
+
+    name: ClassVar[str] = "maskwright"
+    package: ClassVar[str] = "maskwright"
+    kinds: ClassVar[frozenset[str]] = frozenset({"json_schema", "regex", "gbnf", "lark", "ir", "choices"})
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        super().__init__(vocabulary)
+        self.vocab = mw.Vocabulary.from_tokens(
+            vocabulary.tokens, eos_id=vocabulary.eos_id, special=vocabulary.special
+        )
+        self.threads = 1
+        self.fresh()
+
+    def fresh(self) -> None:
+        self.compiler = mw.Compiler(self.vocab, threads=self.threads)
+
+    def compile(self, kind: str, source: Any, **options: Any) -> Format:
+        try:
+            index = self._compile(kind, source, options)
+        except mw.InternalError:
+            raise  # a defect, not a verdict
+        except mw.MaskwrightError as error:
+            raise Refused(str(error)) from error
+        return Format(index, index.constraint)
+
+    def _compile(self, kind: str, source: Any, options: dict[str, Any]) -> Any:
+        if kind == "json_schema":
+            return self.compiler.json_schema(source, **options)
+        if kind in {"gbnf", "lark"}:
+            return self.compiler.grammar(source, syntax=kind)
+        if kind == "ir":
+            return self.compiler.ir(source)
+        if kind == "regex":
+            return self.compiler.regex(source)
+        if kind == "choices":
+            return self.compiler.choices(source)
+        raise Refused(f"no notation {kind!r}")
+
+    def wrap(self, raw: Any) -> Matcher:
+        return Matcher(raw, raw.fill_bitmask, raw.advance, raw.rollback, raw.fork, raw.is_complete)
+
+    def bitmask(self, rows: int = 1) -> Bitmask:
+        words = mw.allocate_bitmask(rows, self.vocabulary.size)
+        return Bitmask(words, words.view(np.uint32))
+
+    def fill_batch(self, matchers: Sequence[Matcher], bitmask: Bitmask, threads: int) -> Callable[[], object]:
+        """The threads are those of the compiler that made the matchers: set `threads`, then `fresh`, then compile."""
+        if threads != self.threads:
+            raise ValueError(f"this compiler has {self.threads} threads, not {threads}")
+        return partial(self.compiler.fill_bitmasks, [matcher.raw for matcher in matchers], bitmask.handle)
+
+    def memory(self, form: Format) -> dict[str, int]:
+        return {"index": int(form.raw.stats()["bytes"]), "shared": int(self.compiler.stats()["shared_bytes"])}
+
+
+ENGINE = Maskwright

@@ -1,0 +1,95 @@
+"""What format do the arguments name? A JSON Schema from a file or standard input, or a pattern."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from maskwright.errors import MaskwrightError
+from maskwright.reference import DFA, json_schema_to_regex, regex_to_dfa
+
+
+class BadInput(MaskwrightError):
+    """Input that is not the library's to judge: an unreadable file, text that is not JSON, wrong options."""
+
+    default_code = "input"
+
+
+@dataclass(frozen=True)
+class Format:
+    """One format: its regular expression, its automaton, and the schema if it came from one."""
+
+    pattern: str
+    dfa: DFA
+    schema: Any = None
+    is_schema: bool = False
+
+
+def add_format_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare SPEC and --regex, of which exactly one must be given."""
+    which = parser.add_mutually_exclusive_group(required=True)
+    which.add_argument(
+        "spec", metavar="SPEC", nargs="?", help="a file with a JSON Schema, or - for standard input"
+    )
+    which.add_argument(
+        "--regex", metavar="P", help="a pattern (a subset of Python's, over bytes) instead of SPEC"
+    )
+
+
+def read_format(arguments: argparse.Namespace) -> Format:
+    """Read the format that the arguments name; `MaskwrightError` says where that fails."""
+    if arguments.regex is not None:
+        return Format(arguments.regex, regex_to_dfa(arguments.regex))
+    name = "standard input" if arguments.spec == "-" else arguments.spec
+    schema = _parse(_read(arguments.spec, name), name)
+    try:
+        pattern = json_schema_to_regex(schema)
+        return Format(pattern, regex_to_dfa(pattern), schema, is_schema=True)
+    except MaskwrightError as error:
+        error.what = f"{name}: {error.what}"
+        raise
+
+
+def _read(spec: str, name: str) -> str:
+    try:
+        data = sys.stdin.buffer.read() if spec == "-" else Path(spec).read_bytes()
+    except OSError as error:
+        raise BadInput(f"{name}: cannot be read", why=error.strerror) from None
+    except ValueError as error:  # a NUL in the name
+        raise BadInput(f"{name!r}: not a file name", why=str(error)) from None
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{name}: not UTF-8", where=f"byte {error.start}", why=error.reason) from None
+
+
+def _parse(text: str, name: str) -> Any:
+    """The JSON value of the text. A name twice in one object is refused: one of the two would be ignored."""
+    try:
+        return json.loads(text, object_pairs_hook=_object, parse_constant=_no_constant)
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        raise BadInput(
+            f"{name}: not JSON", where=where, why=error.msg, try_="--regex P for a pattern"
+        ) from None
+    except RecursionError:
+        raise BadInput(f"{name}: not readable JSON", why="it is nested too deeply") from None
+    except ValueError as error:  # a repeated name, NaN, an integer of thousands of digits
+        raise BadInput(f"{name}: not readable JSON", why=str(error)) from None
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in members:
+            raise ValueError(f"the name {json.dumps(key)} stands twice in one object")
+        members[key] = value
+    return members
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not a JSON value")

@@ -1,0 +1,192 @@
+"""`maskwright sample`: draw documents of a format, each checked again before it is printed."""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from maskwright.cli.check import CHOICES, Check, choose_check
+from maskwright.cli.formats import BadInput, Format, add_format_arguments, read_format
+from maskwright.cli.model import Pull, RandomModel
+from maskwright.cli.progress import ProgressBar
+from maskwright.cli.shown import byte_set, quoted
+from maskwright.cli.vocabularies import add_vocabulary_arguments, read_vocabulary
+from maskwright.errors import InternalError, VocabularyError
+from maskwright.reference import DEAD, Constraint, SamplingParams, TokenIndex, constrained_sample
+from maskwright.vocabulary import Vocabulary
+
+
+def add_to(commands: Any) -> None:
+    """Declare this command."""
+    parser = commands.add_parser(
+        "sample",
+        help="draw documents of a format",
+        description="Draw documents of a format with logits from a small random model, and check each again.",
+        epilog="Exit code 1: some documents were unfinished after --max-tokens; they are not printed.",
+    )
+    add_format_arguments(parser)
+    add_vocabulary_arguments(parser)
+    parser.add_argument(
+        "-n", type=_at_least(1), default=1, metavar="N", help="how many documents (default 1)"
+    )
+    parser.add_argument(
+        "--seed", type=_at_least(0), default=0, metavar="S", help="of model and sampler (default 0)"
+    )
+    parser.add_argument(
+        "--max-tokens", type=_at_least(1), default=512, metavar="M", help="a document (default 512)"
+    )
+    parser.add_argument(
+        "--temperature", type=_temperature, default=1.0, metavar="T", help="0 is greedy (default 1)"
+    )
+    parser.add_argument(
+        "--check", choices=CHOICES, help="how to check (default: jsonschema if it can be, else dfa)"
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="one JSON object a line: text, tokens, logprob, check"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Draw, check, print. 0 if every document was finished, else 1."""
+    format_ = read_format(arguments)
+    check = choose_check(format_, arguments.check)
+    sampler = Sampler(format_, read_vocabulary(arguments), arguments.seed, arguments.temperature)
+    unfinished = 0
+    with ProgressBar(arguments.n, "documents") as bar:
+        for number in range(arguments.n):
+            document = sampler.draw(number, arguments.max_tokens, bar)
+            bar.step()
+            bar.clear()
+            if document.finished:
+                _require(check, document, number)
+                _print(document, number, check, arguments.json)
+            else:
+                unfinished += 1
+                where = f"after {arguments.max_tokens} tokens"
+                print(f"maskwright: document {number} is unfinished {where}: not printed", file=sys.stderr)
+    if sys.stderr.isatty():
+        print(
+            f"{arguments.n - unfinished} of {arguments.n} documents, checked with {check.name}",
+            file=sys.stderr,
+        )
+    return 1 if unfinished else 0
+
+
+@dataclass
+class Document:
+    """What was drawn: token ids (the end token too), the text, the log-probability, and whether it ended."""
+
+    tokens: list[int] = field(default_factory=list)
+    text: bytes = b""
+    logprob: float = 0.0
+    finished: bool = False
+
+
+class Sampler:
+    """Draws documents of one format over one vocabulary; document i of a seed is always the same."""
+
+    def __init__(self, format_: Format, vocabulary: Vocabulary, seed: int, temperature: float) -> None:
+        self._dfa = format_.dfa
+        self._tokens = vocabulary.tokens
+        eos_ids = sorted(vocabulary.eos_ids)
+        if not eos_ids:
+            raise BadInput("the vocabulary has no end token", why="no document could ever end")
+        self._index = TokenIndex(self._dfa, self._tokens, eos_ids)
+        self._model = RandomModel(len(self._tokens), seed)
+        self._pull = Pull(self._dfa, self._tokens, eos_ids)
+        self._seed = seed
+        self._params = SamplingParams(temperature=temperature)
+
+    def draw(self, number: int, max_tokens: int, bar: ProgressBar) -> Document:
+        """Draw document `number`, of at most `max_tokens` tokens."""
+        document = Document()
+        for token, logprob in self._steps(np.random.default_rng([self._seed, number]), document):
+            document.tokens.append(token)
+            document.text += self._tokens[token] or b""
+            document.logprob += logprob
+            bar.tick(f"token {len(document.tokens)}")
+            if len(document.tokens) >= max_tokens:
+                break
+        return document
+
+    def _steps(self, rng: np.random.Generator, document: Document) -> Iterator[tuple[int, float]]:
+        constraint = Constraint(self._index)
+        self._model.reset()
+        self._pull.reset()
+        while not constraint.done:
+            state = constraint.state
+            if not constraint.mask().any():
+                raise self._stranded(state, document.text)
+            logits = self._model.logits() + self._pull.bonus(state)
+            token, logprob = constrained_sample(logits, constraint, self._params, document.tokens, rng)
+            self._model.step(token)
+            self._pull.step(state, token)
+            document.finished = constraint.done
+            yield token, logprob
+
+    def _stranded(self, state: int, text: bytes) -> VocabularyError:
+        wanted = np.flatnonzero(self._dfa.trans[state] != DEAD).tolist()
+        return VocabularyError(
+            "no token of the vocabulary continues the text",
+            where=f"after {quoted(text[-60:])}",
+            why=f"the format goes on with {' or '.join(byte_set(wanted)[:8])}, and no token does",
+        )
+
+
+def _require(check: Check, document: Document, number: int) -> None:
+    if not check.passes(document.text):
+        what = f"document {number} failed its check with {check.name}"
+        raise InternalError(what, where=quoted(document.text), why="the masks let through what they must not")
+
+
+def _print(document: Document, number: int, check: Check, as_json: bool) -> None:
+    """One document a line: as it is on a pipe, escaped on a terminal if it would disturb that."""
+    if as_json:
+        print(json.dumps(_record(document, number, check), ensure_ascii=False), flush=True)
+    elif sys.stdout.isatty() and not _is_plain(document.text):
+        print(quoted(document.text), flush=True)
+    else:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(document.text + b"\n")
+        sys.stdout.buffer.flush()
+
+
+def _record(document: Document, number: int, check: Check) -> dict[str, Any]:
+    record: dict[str, Any] = {"index": number}
+    try:
+        record["text"] = document.text.decode()
+    except UnicodeDecodeError:
+        record["base64"] = base64.b64encode(document.text).decode()
+    return record | {"tokens": document.tokens, "logprob": round(document.logprob, 6), "check": check.name}
+
+
+def _is_plain(text: bytes) -> bool:
+    try:
+        return text.decode().isprintable()
+    except UnicodeDecodeError:
+        return False
+
+
+def _at_least(low: int) -> Any:
+    def integer(text: str) -> int:
+        value = int(text)
+        if value < low:
+            raise argparse.ArgumentTypeError(f"must be at least {low}, not {value}")
+        return value
+
+    return integer
+
+
+def _temperature(text: str) -> float:
+    value = float(text)
+    if not 0 <= value < float("inf"):
+        raise argparse.ArgumentTypeError(f"must be 0 or more, not {text}")
+    return value
