@@ -122,6 +122,19 @@ impl Program {
             + self.names.iter().map(|name| name.len() + size_of::<String>()).sum::<usize>()
     }
 
+    pub fn n_edges(&self) -> usize {
+        self.byte_edges.len() + self.call_edges.len() + self.token_edges.len()
+    }
+
+    /// How many states each rule has, with its name, largest first.
+    pub fn states_by_rule(&self) -> Vec<(String, usize)> {
+        let mut counts = vec![0; self.names.len()];
+        self.states.iter().for_each(|state| counts[state.rule as usize] += 1);
+        let mut all: Vec<(String, usize)> = self.names.iter().cloned().zip(counts).collect();
+        all.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        all
+    }
+
     /// Special tokens that the format names.
     pub fn tokens(&self) -> impl Iterator<Item = u32> + '_ {
         self.token_edges.iter().map(|edge| edge.token)

@@ -11,7 +11,10 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyDict;
 
+mod engine;
+
 use crate::dfa_masks::{Bitmask, DfaMasks};
+use crate::engine::mask::Mask;
 use crate::error::Error;
 use crate::mask::Table;
 use crate::trie::{Trie, split_blob};
@@ -20,6 +23,8 @@ use crate::trie::{Trie, split_blob};
 mod _native {
     use pyo3::prelude::*;
 
+    #[pymodule_export]
+    use super::engine::{PyConstraint, PyIndex, PyVocabulary, fill_bitmasks};
     #[pymodule_export]
     use super::{_panic, PyDfaMasks, TokenTrie};
 
@@ -194,18 +199,27 @@ fn table(object: &Bound<'_, PyAny>) -> Result<PyBuffer<i32>, Error> {
     Ok(buffer)
 }
 
-/// One row of a bitmask array of shape [words], of which row 0 is all, or [rows, words].
-struct Row {
+/// Rows of a bitmask array of shape [words], of which row 0 is all, or [rows, words].
+struct Rows {
     buffer: PyBuffer<i32>,
-    words: std::ops::Range<usize>,
+    width: usize,
+    /// The first word of each row asked for.
+    starts: Vec<usize>,
 }
 
-impl Row {
-    fn new(object: &Bound<'_, PyAny>, row: i64, n_words: usize) -> Result<Row, Error> {
-        let buffer = array::<i32>(object, "bitmask", "int32")?;
-        let (rows, width) = match *buffer.shape() {
+impl Rows {
+    fn new(object: &Bound<'_, PyAny>, rows: &[i64], n_words: usize) -> Result<Rows, Error> {
+        let buffer = match array::<i32>(object, "bitmask", "int32") {
+            // A torch tensor on the CPU has no buffer; the array that it shares its memory with has.
+            Err(_) if object.hasattr("numpy").unwrap_or(false) => {
+                let shared = object.call_method0("numpy").map_err(|_| bad_bitmask("must be on the CPU"))?;
+                array::<i32>(&shared, "bitmask", "int32")?
+            }
+            result => result?,
+        };
+        let (n_rows, width) = match *buffer.shape() {
             [width] => (1, width),
-            [rows, width] => (rows, width),
+            [n_rows, width] => (n_rows, width),
             _ => return Err(bad_bitmask("must have the shape [words] or [rows, words]")),
         };
         if buffer.readonly() || !buffer.is_c_contiguous() {
@@ -214,25 +228,84 @@ impl Row {
         if width < n_words {
             return Err(bad_bitmask(&format!("has {width} words a row, the vocabulary needs {n_words}")));
         }
-        let known = usize::try_from(row).ok().filter(|&row| row < rows);
-        let row = known.ok_or_else(|| Error::argument("row", format!("row {row} is not in 0..{rows}")))?;
-        Ok(Row { buffer, words: row * width..(row + 1) * width })
+        let start = |&row: &i64| {
+            let known = usize::try_from(row).ok().filter(|&row| row < n_rows);
+            let row = known.ok_or_else(|| Error::argument("row", format!("row {row} is not in 0..{n_rows}")))?;
+            Ok(row * width)
+        };
+        let starts = rows.iter().map(start).collect::<Result<_, Error>>()?;
+        Ok(Rows { buffer, width, starts })
     }
 
-    /// Write a finished bitmask; surplus words become zero.
-    fn write(&self, bitmask: &Bitmask) -> bool {
-        let source = &bitmask.words;
-        let target = self.buffer.as_slice_ptr().expect("contiguity was checked").cast::<i32>();
-        // SAFETY: the buffer is held, so its memory is alive and not resized; `new` checked that it is
-        // writable and contiguous, that the row lies in it and that the row has at least as many words
-        // as the bitmask, which is memory of our own. No reference to memory that Python shares is
-        // made. PyO3 has no safe way to write a part of a buffer.
+    /// Write words to a row; surplus words of the row become zero.
+    fn write_words(&self, row: usize, source: &[u32]) {
+        let target = self.row(row);
+        // SAFETY: see `row`; the source has at most as many words as the row, and is memory of our own.
         unsafe {
-            let row = target.add(self.words.start);
-            row.copy_from_nonoverlapping(NonNull::from(source.as_slice()).cast(), source.len());
-            row.add(source.len()).write_bytes(0, self.words.len() - source.len());
+            target.copy_from_nonoverlapping(NonNull::from(source).cast(), source.len());
+            target.add(source.len()).write_bytes(0, self.width - source.len());
         }
+    }
+
+    /// Write a mask to a row. False if no ordinary token is masked.
+    fn write_mask(&self, row: usize, mask: &Mask) -> bool {
+        self.write_words(row, mask.base.as_deref().unwrap_or_default());
+        let target = self.row(row);
+        let word = |id: u32| {
+            let at = (id / 32) as usize;
+            assert!(at < self.width, "ids of a mask are in the vocabulary");
+            at
+        };
+        // SAFETY: see `row`; each word is checked to be in the row.
+        unsafe {
+            for &id in &mask.add {
+                let target = target.add(word(id));
+                target.write(target.read() | 1 << (id % 32));
+            }
+            for &id in &mask.remove {
+                let target = target.add(word(id));
+                target.write(target.read() & !(1 << (id % 32)));
+            }
+        }
+        !mask.is_full
+    }
+
+    fn clear(&self, row: usize) -> bool {
+        self.write_words(row, &[]);
+        true
+    }
+
+    /// Where a row starts.
+    ///
+    /// The buffer is held, so its memory is alive and not resized; `new` checked that it is writable and contiguous, that the
+    /// row lies in it, and that a row has at least as many words as a bitmask. No reference to memory that Python
+    /// shares is made. PyO3 has no safe way to write a part of a buffer.
+    fn row(&self, row: usize) -> NonNull<u32> {
+        let target = self.buffer.as_slice_ptr().expect("contiguity was checked").cast::<u32>();
+        // SAFETY: `starts` are checked to be in the buffer.
+        unsafe { target.add(self.starts[row]) }
+    }
+}
+
+/// One row of a bitmask.
+struct Row(Rows);
+
+impl Row {
+    fn new(object: &Bound<'_, PyAny>, row: i64, n_words: usize) -> Result<Row, Error> {
+        Rows::new(object, &[row], n_words).map(Row)
+    }
+
+    fn write(&self, bitmask: &Bitmask) -> bool {
+        self.0.write_words(0, &bitmask.words);
         bitmask.restricts
+    }
+
+    fn write_mask(&self, mask: &Mask) -> bool {
+        self.0.write_mask(0, mask)
+    }
+
+    fn clear(&self) -> bool {
+        self.0.clear(0)
     }
 }
 
@@ -263,6 +336,7 @@ impl From<Error> for PyErr {
                 fields.set_item("limit", limit)?;
                 fields.set_item("value", value)
             }),
+            Error::Grammar { what, why } => raise("GrammarError", what, |fields| fields.set_item("why", why)),
             Error::Argument { what, argument } => raise("MaskwrightError", what, |fields| {
                 fields.set_item("where", argument)?;
                 fields.set_item("code", format!("argument.{argument}"))

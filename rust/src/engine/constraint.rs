@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::cache::Cache;
 use super::index::Index;
-use super::mask::MaskId;
+use super::mask::{Mask, MaskId};
 use super::stack::{BOTTOM, CUT, ConfigId, Content, FrameId, Item};
 use super::work::Work;
 use crate::error::Result;
@@ -80,19 +80,39 @@ impl Constraint {
         self.index.mask(&self.cache, self.config(), work).map(Some)
     }
 
-    /// Write the mask to a row. False if no ordinary token is masked.
-    pub fn fill(&self, row: &mut [u32], work: &mut Work) -> Result<bool> {
-        match self.mask(work)? {
-            Some(id) => {
-                let mask = self.cache.masks.get(id);
-                mask.fill(row);
-                Ok(!mask.is_full)
-            }
-            None => {
-                row.fill(0);
-                Ok(true)
-            }
+    /// A mask that `mask` has given.
+    pub fn mask_at(&self, id: MaskId) -> &Mask {
+        self.cache.masks.get(id)
+    }
+
+    /// What a token is, for a message.
+    pub fn describe(&self, token: i64) -> String {
+        let vocabulary = &self.index.vocabulary;
+        match u32::try_from(token).ok().filter(|&id| id < vocabulary.n_tokens()) {
+            None => format!("not in 0..{}", vocabulary.n_tokens()),
+            Some(id) if vocabulary.is_eos(id) => "end of text".into(),
+            Some(id) if vocabulary.bytes(id).is_empty() => "no text".into(),
+            Some(id) => format!("\"{}\"", vocabulary.bytes(id).escape_ascii()),
         }
+    }
+
+    /// What may come here, for a message: the bytes that go on, in ranges, and the end.
+    pub fn expected(&self) -> String {
+        let config = self.cache.configs.get(self.config());
+        let program = &self.index.program;
+        let reads = |byte: &u8| {
+            let edges = config.items.iter().flat_map(|item| program.byte_edges(item.state).iter().map(move |edge| (item, edge)));
+            edges.into_iter().any(|(item, edge)| {
+                edge.low <= *byte && *byte <= edge.high && !self.leads_nowhere(item, edge.target, edge.counts)
+            })
+        };
+        let mut parts = byte_ranges(&(0..=255).filter(reads).collect::<Vec<u8>>());
+        let tokens = config.items.iter().flat_map(|item| program.token_edges(item.state));
+        parts.extend(tokens.map(|edge| format!("special token {}", edge.token)));
+        if config.complete {
+            parts.push("the end of the text".into());
+        }
+        format!("expected {}", parts.join(", "))
     }
 
     /// Whether a mask is there without work.
@@ -250,6 +270,18 @@ impl Constraint {
             history: std::mem::take(&mut self.history),
         });
     }
+}
+
+/// Bytes as ranges, printable ones as characters.
+fn byte_ranges(bytes: &[u8]) -> Vec<String> {
+    let show = |byte: u8| format!("\"{}\"", byte.escape_ascii());
+    let runs = bytes.chunk_by(|a, b| a + 1 == *b);
+    runs.map(|run| match *run {
+        [one] => show(one),
+        [first, .., last] => format!("{} to {}", show(first), show(last)),
+        [] => String::new(),
+    })
+    .collect()
 }
 
 /// Copies a configuration and the frames under it into another cache.

@@ -15,7 +15,7 @@ use super::plan::{Plan, plan};
 use super::stack::{ConfigId, DEAD, FIRST_ID, UNKNOWN};
 use super::vocabulary::Vocabulary;
 use super::work::Work;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::program::{Program, StateId};
 
 /// Ceilings of the serve phase. All count work or bytes.
@@ -59,6 +59,22 @@ impl Index {
             plans: Mutex::default(),
             n_caches: AtomicU64::new(1),
         }
+    }
+
+    /// A new index, unless the vocabulary lacks what the format needs.
+    pub fn checked(program: Program, vocabulary: Arc<Vocabulary>, limits: ServeLimits) -> Result<Index> {
+        if let Some(token) = program.tokens().find(|&token| !vocabulary.is_special(token)) {
+            let what = format!("the format names token {token}, which is no special token of the vocabulary");
+            let why = "an ordinary token is named by its text".into();
+            return Err(Error::Grammar { what, why });
+        }
+        let missing = super::reach::missing_bytes(&program, &vocabulary);
+        if !missing.is_empty() {
+            let bytes: Vec<String> = missing.iter().map(|byte| format!("{byte:#04x}")).collect();
+            let what = format!("the vocabulary has no token for bytes that the format needs: {}", bytes.join(" "));
+            return Err(Error::vocabulary(what, "the bytes of the tokens"));
+        }
+        Ok(Index::new(program, vocabulary, limits))
     }
 
     /// The cache in use; a new one if it is full.

@@ -6,6 +6,7 @@
 //! moves in `closure`.
 
 pub mod arena;
+pub mod batch;
 pub mod cache;
 pub mod closure;
 pub mod compose;
@@ -15,6 +16,7 @@ pub mod mask;
 pub mod outline;
 pub mod part;
 pub mod plan;
+pub mod reach;
 pub mod stack;
 pub mod vocabulary;
 pub mod work;

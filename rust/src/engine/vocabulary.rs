@@ -19,6 +19,8 @@ pub struct Vocabulary {
     pub eos: Vec<u32>,
     /// All ids with bytes.
     pub ordinary: Arc<[u32]>,
+    /// The same and the ids that end a text: what a row without a constraint allows.
+    pub ordinary_and_eos: Vec<u32>,
     n_tokens: u32,
     blob: Vec<u8>,
     offsets: Vec<u32>,
@@ -44,9 +46,11 @@ impl Vocabulary {
         (0u32..).zip(&strings).filter(|(_, bytes)| !bytes.is_empty()).for_each(|(id, _)| set(&mut ordinary, id));
         eos.sort_unstable();
         eos.dedup();
+        let mut ordinary_and_eos = ordinary.clone();
+        eos.iter().for_each(|&id| set(&mut ordinary_and_eos, id));
         // `Trie::build` has checked that the blob is shorter than 2^31 bytes.
         let offsets = offsets.iter().map(|&at| at as u32).collect();
-        Ok(Vocabulary { trie, eos, ordinary: ordinary.into(), n_tokens, blob, offsets, parts: Mutex::default() })
+        Ok(Vocabulary { trie, eos, ordinary: ordinary.into(), ordinary_and_eos, n_tokens, blob, offsets, parts: Mutex::default() })
     }
 
     pub fn n_tokens(&self) -> u32 {
@@ -64,6 +68,18 @@ impl Vocabulary {
 
     pub fn is_eos(&self, id: u32) -> bool {
         self.eos.binary_search(&id).is_ok()
+    }
+
+    /// Whether a format may name the id: it is in the vocabulary and has no bytes.
+    pub fn is_special(&self, id: u32) -> bool {
+        id < self.n_tokens && self.bytes(id).is_empty()
+    }
+
+    /// Bytes that some token has.
+    pub fn used_bytes(&self) -> [bool; 256] {
+        let mut used = [false; 256];
+        self.blob.iter().for_each(|&byte| used[byte as usize] = true);
+        used
     }
 
     /// The other tokens with the bytes of `id`, where `id` is the lowest of them.

@@ -1,0 +1,347 @@
+//! The engine's classes for Python: vocabulary, index, constraint.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::{PyBytes, PyDict, PyList};
+
+use super::{Row, guard, integer, integers, raise, vector};
+use crate::compile::{CompileLimits, compile, ir::Ir};
+use crate::engine::constraint::{Advance, Constraint};
+use crate::engine::index::{Index, ServeLimits};
+use crate::engine::vocabulary::Vocabulary;
+use crate::engine::work::Work;
+use crate::error::Error;
+use crate::mask::contains;
+
+/// A mask that takes no more steps than this (about 50 µs) is made with the GIL held: giving it up and asking for it again
+/// can cost milliseconds when another thread is busy.
+const QUICK_STEPS: u64 = 4_000;
+
+#[pyclass(frozen, name = "EngineVocabulary", module = "maskwright._native")]
+pub struct PyVocabulary {
+    pub vocabulary: Arc<Vocabulary>,
+}
+
+#[pymethods]
+impl PyVocabulary {
+    #[new]
+    fn new(
+        py: Python<'_>,
+        blob: PyBackedBytes,
+        offsets: &Bound<'_, PyAny>,
+        #[pyo3(from_py_with = integers)] eos_ids: Vec<i64>,
+    ) -> PyResult<Self> {
+        guard(|| {
+            let offsets = vector::<i64>(offsets, "offsets", "int64")?.to_vec(py)?;
+            let eos = eos_ids.iter().map(|&id| token_id(id)).collect::<Result<_, _>>()?;
+            let vocabulary = py.detach(|| Vocabulary::new(blob.to_vec(), &offsets, eos))?;
+            Ok(PyVocabulary { vocabulary: Arc::new(vocabulary) })
+        })
+    }
+
+    #[getter]
+    fn n_tokens(&self) -> u32 {
+        self.vocabulary.n_tokens()
+    }
+
+    #[getter]
+    fn n_bytes(&self) -> usize {
+        self.vocabulary.heap_bytes()
+    }
+
+    #[getter]
+    fn n_parts(&self) -> usize {
+        self.vocabulary.n_parts()
+    }
+}
+
+fn token_id(id: i64) -> Result<u32, Error> {
+    u32::try_from(id).map_err(|_| Error::vocabulary(format!("EOS id {id} is out of range"), format!("id {id}")))
+}
+
+#[pyclass(frozen, name = "EngineIndex", module = "maskwright._native")]
+pub struct PyIndex {
+    index: Arc<Index>,
+}
+
+#[pymethods]
+impl PyIndex {
+    /// `limits`: rules, states, dfa_states, edges, mask_work, stack_depth, cache_bytes.
+    #[new]
+    #[pyo3(signature = (vocabulary, words, blob, rules, names, root, limits))]
+    fn new(
+        py: Python<'_>,
+        vocabulary: &Bound<'_, PyVocabulary>,
+        words: PyBackedBytes,
+        blob: PyBackedBytes,
+        rules: Vec<u32>,
+        names: Vec<String>,
+        root: u32,
+        limits: [u64; 7],
+    ) -> PyResult<Self> {
+        guard(|| {
+            let vocabulary = Arc::clone(&vocabulary.get().vocabulary);
+            let index = py.detach(|| {
+                let words: Vec<u32> = crate::compile::ir::little_words(&words).collect();
+                let ir = Ir::read(&words, &blob, rules, names, root)?;
+                let [rules, states, dfa_states, edges, mask_work, stack_depth, cache_bytes] = limits;
+                let program = compile(&ir, CompileLimits { rules, states, dfa_states, edges })?;
+                let stack_depth = u32::try_from(stack_depth).unwrap_or(u32::MAX);
+                let serve = ServeLimits { mask_work, stack_depth, cache_bytes };
+                Index::checked(program, vocabulary, serve)
+            })?;
+            Ok(PyIndex { index: Arc::new(index) })
+        })
+    }
+
+    fn constraint(&self) -> PyResult<PyConstraint> {
+        guard(|| Ok(PyConstraint { constraint: Constraint::new(Arc::clone(&self.index))? }))
+    }
+
+    fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        guard(|| {
+            let (index, cache) = (&self.index, self.index.current());
+            let stats = PyDict::new(py);
+            stats.set_item("rules", index.program.names.len())?;
+            stats.set_item("states", index.program.states.len())?;
+            stats.set_item("edges", index.program.n_edges())?;
+            stats.set_item("program_bytes", index.program.heap_bytes())?;
+            stats.set_item("configurations", cache.configs.len())?;
+            stats.set_item("frames", cache.frames.len())?;
+            stats.set_item("masks", cache.masks.len())?;
+            stats.set_item("masks_shared", cache.masks.shared())?;
+            stats.set_item("mask_bytes", cache.masks.bytes())?;
+            stats.set_item("mask_bytes_dense", cache.masks.len() as usize * index.vocabulary.n_words() * 4)?;
+            stats.set_item("cache_bytes", cache.bytes())?;
+            stats.set_item("caches", index.n_caches.load(Ordering::Relaxed))?;
+            stats.set_item("hits", cache.hits.load(Ordering::Relaxed))?;
+            stats.set_item("misses", cache.misses.load(Ordering::Relaxed))?;
+            stats.set_item("rule_states", index.program.states_by_rule())?;
+            Ok(stats)
+        })
+    }
+
+    #[getter]
+    fn n_bytes(&self) -> usize {
+        self.index.heap_bytes()
+    }
+}
+
+#[pyclass(name = "Constraint", module = "maskwright._native")]
+pub struct PyConstraint {
+    pub constraint: Constraint,
+}
+
+#[pymethods]
+impl PyConstraint {
+    #[pyo3(signature = (bitmask, row = 0))]
+    fn fill_bitmask(
+        &self,
+        py: Python<'_>,
+        bitmask: &Bound<'_, PyAny>,
+        #[pyo3(from_py_with = integer)] row: i64,
+    ) -> PyResult<bool> {
+        guard(|| {
+            let constraint = &self.constraint;
+            let row = Row::new(bitmask, row, constraint.index().vocabulary.n_words())?;
+            match self.mask(py)? {
+                Some(id) => Ok(row.write_mask(constraint.mask_at(id))),
+                None => Ok(row.clear()),
+            }
+        })
+    }
+
+    /// The mask as bytes of bools, for NumPy.
+    fn mask_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        guard(|| {
+            let vocabulary = &self.constraint.index().vocabulary;
+            let mut words = vec![0; vocabulary.n_words()];
+            if let Some(id) = self.mask(py)? {
+                self.constraint.mask_at(id).fill(&mut words);
+            }
+            let bools: Vec<u8> = (0..vocabulary.n_tokens()).map(|id| u8::from(contains(&words, id))).collect();
+            Ok(PyBytes::new(py, &bools))
+        })
+    }
+
+    fn allows(&self, #[pyo3(from_py_with = integer)] token_id: i64) -> PyResult<bool> {
+        guard(|| Ok(self.constraint.allows(token_id)?))
+    }
+
+    fn advance(&mut self, #[pyo3(from_py_with = integer)] token_id: i64) -> PyResult<()> {
+        guard(|| match self.constraint.advance(token_id)? {
+            Advance::Taken => Ok(()),
+            refused => Err(self.refusal(token_id, refused)),
+        })
+    }
+
+    fn try_advance(&mut self, #[pyo3(from_py_with = integers)] token_ids: Vec<i64>) -> PyResult<usize> {
+        guard(|| {
+            let before = self.constraint.tokens().len();
+            for &token in &token_ids {
+                match self.constraint.advance(token) {
+                    Ok(Advance::Taken) => {}
+                    Ok(_) => break,
+                    Err(error) => {
+                        let taken = self.constraint.tokens().len() - before;
+                        self.constraint.rollback(taken);
+                        return Err(error.into());
+                    }
+                }
+            }
+            Ok(self.constraint.tokens().len() - before)
+        })
+    }
+
+    fn count_allowed(&self, #[pyo3(from_py_with = integers)] token_ids: Vec<i64>) -> PyResult<usize> {
+        guard(|| Ok(self.constraint.count_allowed(&token_ids)?))
+    }
+
+    fn rollback(&mut self, #[pyo3(from_py_with = integer)] n: i64) -> PyResult<()> {
+        guard(|| {
+            let taken = self.constraint.tokens().len();
+            let done = usize::try_from(n).is_ok_and(|n| self.constraint.rollback(n));
+            let what = || format!("cannot roll back {n} tokens: {taken} were taken");
+            if done { Ok(()) } else { Err(Error::argument("n", what()).into()) }
+        })
+    }
+
+    fn fork(&self) -> PyConstraint {
+        PyConstraint { constraint: self.constraint.clone() }
+    }
+
+    fn __copy__(&self) -> PyConstraint {
+        self.fork()
+    }
+
+    fn __deepcopy__(&self, _memo: &Bound<'_, PyAny>) -> PyConstraint {
+        self.fork()
+    }
+
+    fn reset(&mut self) -> PyResult<()> {
+        guard(|| Ok(self.constraint.reset()?))
+    }
+
+    fn is_complete(&self) -> bool {
+        self.constraint.is_complete()
+    }
+
+    #[getter]
+    fn done(&self) -> bool {
+        self.constraint.done()
+    }
+
+    #[getter]
+    fn tokens<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        PyList::new(py, self.constraint.tokens())
+    }
+
+    fn forced_text<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        guard(|| Ok(PyBytes::new(py, &self.constraint.forced_text()?)))
+    }
+
+    #[getter]
+    fn vocab_size(&self) -> u32 {
+        self.constraint.index().vocabulary.n_tokens()
+    }
+
+    fn __repr__(&self) -> String {
+        let state = if self.constraint.done() {
+            "done"
+        } else if self.constraint.is_complete() {
+            "may end"
+        } else {
+            "must go on"
+        };
+        format!("<Constraint after {} tokens, {state}>", self.constraint.tokens().len())
+    }
+}
+
+impl PyConstraint {
+    fn mask(&self, py: Python<'_>) -> Result<Option<u32>, Error> {
+        let constraint = &self.constraint;
+        let quick = constraint.mask(&mut Work::new("quick", QUICK_STEPS));
+        match quick {
+            Err(Error::Limit { limit: "quick", .. }) => py.detach(|| constraint.mask(&mut constraint.index().work())),
+            result => result,
+        }
+    }
+
+    fn refusal(&self, token: i64, reason: Advance) -> PyErr {
+        let constraint = &self.constraint;
+        let (what, why) = match reason {
+            Advance::AfterEnd => (format!("token {token} comes after the end of the text"), "the constraint is done".into()),
+            _ => (format!("token {token} ({}) is not allowed here", constraint.describe(token)), constraint.expected()),
+        };
+        raise("TokenNotAllowed", &what, |fields| {
+            fields.set_item("token_id", token)?;
+            fields.set_item("where", format!("after {} tokens", constraint.tokens().len()))?;
+            fields.set_item("why", why)
+        })
+    }
+}
+
+/// Fill one row a constraint; returns the error of each row, or `None` where all went well.
+#[pyfunction]
+pub fn fill_bitmasks<'py>(
+    py: Python<'py>,
+    constraints: &Bound<'py, PyList>,
+    bitmask: &Bound<'py, PyAny>,
+    rows: Option<Vec<i64>>,
+    vocabulary: &Bound<'py, PyVocabulary>,
+    threads: usize,
+) -> PyResult<Option<Bound<'py, PyList>>> {
+    guard(|| {
+        let vocabulary = &vocabulary.get().vocabulary;
+        let rows = rows.unwrap_or_else(|| (0..constraints.len() as i64).collect());
+        if rows.len() != constraints.len() {
+            return Err(PyValueError::new_err("rows must have one entry for each constraint"));
+        }
+        let all = super::Rows::new(bitmask, &rows, vocabulary.n_words())?;
+        let objects: Vec<Option<Bound<'py, PyConstraint>>> = constraints
+            .iter()
+            .map(|object| if object.is_none() { Ok(None) } else { object.cast_into().map(Some) })
+            .collect::<Result<_, _>>()
+            .map_err(|_| PyTypeError::new_err("constraints must be a list of Constraint or None"))?;
+        let held: Vec<Option<PyRef<'py, PyConstraint>>> =
+            objects.iter().map(|object| object.as_ref().map(Bound::try_borrow).transpose()).collect::<Result<_, _>>()?;
+        let list: Vec<Option<&Constraint>> = held.iter().map(|held| held.as_ref().map(|c| &c.constraint)).collect();
+        if let Some(at) = list.iter().flatten().position(|c| c.index().vocabulary.n_tokens() != vocabulary.n_tokens()) {
+            return Err(PyValueError::new_err(format!("constraint {at} has another vocabulary")));
+        }
+        let cold: Vec<&Constraint> = list.iter().flatten().copied().filter(|c| !c.is_hit()).collect();
+        let mut errors = Vec::new();
+        if !cold.is_empty() {
+            errors = py.detach(|| crate::engine::batch::prepare(&cold, threads));
+        }
+        let mut failures = errors.into_iter();
+        let mut any = false;
+        let report = PyList::empty(py);
+        for (at, constraint) in list.iter().enumerate() {
+            let error = match constraint {
+                None => {
+                    all.write_words(at, &vocabulary.ordinary_and_eos);
+                    None
+                }
+                Some(constraint) if constraint.is_hit() => {
+                    match constraint.mask(&mut Work::new("quick", 0)).ok().flatten() {
+                        Some(id) => all.write_mask(at, constraint.mask_at(id)),
+                        None => all.clear(at),
+                    };
+                    None
+                }
+                Some(_) => {
+                    all.clear(at);
+                    failures.next()
+                }
+            };
+            any |= error.is_some();
+            report.append(error.map(|error| PyErr::from(error).into_value(py)))?;
+        }
+        Ok(any.then_some(report))
+    })
+}
