@@ -1,19 +1,19 @@
-"""What must the masks be? Makes tests/data/masks_golden.json from derivatives of expressions, without automata.
+"""What must the masks be? Makes tests/data/masks_golden.json from derivatives, without automata.
 
     python scripts/make_golden_masks.py            write the file
     python scripts/make_golden_masks.py --check    exit 1 if the file would change
 
-The derivative of an expression by a byte is an expression for what may follow that byte (Brzozowski, Journal of
-the ACM, 1964). A token is allowed if the derivative by its bytes is not the empty language, and the text is
-complete if what is left matches the empty text. Patterns are read by Python's own `re` parser. Nothing of the
-package is imported, so nothing that is wrong there can be wrong here too.
+The derivative of an expression by a byte is an expression for what may follow that byte (Brzozowski,
+Journal of the ACM, 1964). A token is allowed if the derivative by its bytes is not the empty language, and
+the text is complete if what is left matches the empty text. Patterns are read by Python's own `re` parser.
+Nothing of the package is imported, so nothing that is wrong there can be wrong here too.
 """
 
 from __future__ import annotations
 
 import json
-import re._constants as op
-import re._parser as python_re
+import re._constants as op  # type: ignore[import-not-found]
+import re._parser as python_re  # type: ignore[import-not-found]
 import sys
 from collections.abc import Iterable
 from functools import cache
@@ -129,7 +129,7 @@ def _sequence(items: Iterable[tuple[Any, Any]]) -> Expression:
     return e
 
 
-def _item(kind: Any, value: Any) -> Expression:  # dispatch
+def _item(kind: Any, value: Any) -> Expression:  # noqa: PLR0911 - dispatch
     if kind is op.LITERAL:
         return one_of([value])
     if kind is op.NOT_LITERAL:
@@ -169,7 +169,7 @@ def allowed_tokens(e: Expression, tokens: list[bytes | None], eos_ids: list[int]
 
 
 def record_path(e: Expression, vocabulary: dict[str, Any], rng: Random) -> dict[str, Any]:
-    """Walk at random along allowed tokens, noting the mask and the completeness before each and at the end."""
+    """Walk at random along allowed tokens, noting the mask and the completeness at each place."""
     tokens = [None if token is None else bytes.fromhex(token) for token in vocabulary["tokens"]]
     path: dict[str, Any] = {"tokens": [], "masks": [], "complete": []}
     while True:
@@ -196,7 +196,7 @@ def pack(mask: list[bool]) -> str:
 
 
 def spelled(token: Any) -> str | None:
-    """A token of the cases file as hexadecimal: {"hex": ...}, a text (its UTF-8), or null for a special token."""
+    """A token of the cases file as hexadecimal: {"hex": ...}, a text (its UTF-8), or null if special."""
     if token is None:
         return None
     return str(token["hex"]) if isinstance(token, dict) else token.encode().hex()

@@ -10,7 +10,7 @@ from maskwright.reference import DEAD, DFA
 
 
 def random_text(dfa: DFA, rng: Random, stop: float = 0.2, longest: int = 200) -> bytes:
-    """A random walk along live bytes, ended in an accepting state, or after `longest` bytes wherever it is."""
+    """A random walk along live bytes that ends in an accepting state, or after `longest` bytes."""
     state, text = 0, bytearray()
     while len(text) < longest:
         live = np.flatnonzero(dfa.trans[state] != DEAD)

@@ -17,12 +17,17 @@ ADAPTERS = {
 OURS = "maskwright"
 
 
-def load(name: str, vocabulary: Vocabulary) -> Engine:
-    """Build the engine of that name over a vocabulary. Raises ValueError for a name that is not known."""
+def import_engine(name: str) -> type[Engine]:
+    """Import the adapter of that name, and its package. Raises ValueError for a name that is not known."""
     if name not in ADAPTERS:
         raise ValueError(f"no engine {name!r}; there are {', '.join(ADAPTERS)}")
-    engine: Engine = importlib.import_module(ADAPTERS[name]).ENGINE(vocabulary)
-    return engine
+    adapter: type[Engine] = importlib.import_module(ADAPTERS[name]).ENGINE
+    return adapter
+
+
+def load(name: str, vocabulary: Vocabulary) -> Engine:
+    """Build the engine of that name over a vocabulary. Raises ValueError for a name that is not known."""
+    return import_engine(name)(vocabulary)
 
 
 def names(text: str) -> list[str]:

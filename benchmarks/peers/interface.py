@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
+from pathlib import Path
 from time import perf_counter_ns
 from typing import Any, ClassVar
 
@@ -103,6 +104,10 @@ class Engine(ABC):
     def memory(self, form: Format) -> dict[str, int]:
         """What the engine itself says it holds, in bytes, by name."""
         return {}
+
+    def ready_from_disk(self, folder: Path) -> bool:
+        """Make the vocabulary ready anew with its cache in `folder`; false where the engine has no such cache."""
+        return False
 
     def time_to_first_mask(
         self, kind: str, source: Any, bitmask: Bitmask, **options: Any

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any, ClassVar
 
 import maskwright as mw
@@ -65,6 +66,14 @@ class Maskwright(Engine):
         if threads != self.threads:
             raise ValueError(f"this compiler has {self.threads} threads, not {threads}")
         return partial(self.compiler.fill_bitmasks, [matcher.raw for matcher in matchers], bitmask.handle)
+
+    def ready_from_disk(self, folder: Path) -> bool:
+        vocabulary = self.vocabulary
+        vocab = mw.Vocabulary.from_tokens(
+            vocabulary.tokens, eos_id=vocabulary.eos_id, special=vocabulary.special, cache_dir=folder
+        )
+        mw.Compiler(vocab)
+        return True
 
     def memory(self, form: Format) -> dict[str, int]:
         return {"index": int(form.raw.stats()["bytes"]), "shared": int(self.compiler.stats()["shared_bytes"])}

@@ -1,0 +1,125 @@
+"""How does a regex become a grammar? `regex_to_ir` for a whole format, `lower_regex` for a part of a larger one.
+
+python_dialect.py   a Python pattern, `str` or bytes, to a tree
+ecma_dialect.py     an ECMA-262 pattern, with the `u` flag or by Annex B, to a tree
+syntax.py           the tree
+classes.py          Unicode classes and case folding, one fixed version
+lower.py            a tree without assertions to the IR
+assertions.py       anchors, word boundaries and lookaround, cut into trees without them
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from maskwright.errors import PatternError
+from maskwright.ir import Builder, Grammar, Node
+from maskwright.regex.assertions import Refuse, lower_with_assertions
+from maskwright.regex.ecma_dialect import read_ecma
+from maskwright.regex.lower import MAX_WORK, Spell, SpellText, Writer, check_nesting
+from maskwright.regex.python_dialect import read_python, read_python_bytes
+from maskwright.regex.ranges import EVERYTHING, Ranges
+from maskwright.regex.syntax import ANY_TEXT, Look, Sequence, Tree
+
+Dialect = Literal["python", "python-bytes", "ecma"]
+
+__all__ = ["Dialect", "lower_regex", "read_regex", "regex_to_ir"]
+
+
+def regex_to_ir(
+    pattern: str | bytes, dialect: Dialect = "python", *, search: bool = False, max_work: int = MAX_WORK
+) -> Grammar:
+    r"""The format of all texts that match `pattern` from beginning to end; with `search`, of all that contain a match.
+
+    The texts of `"python"` and `"ecma"` are strings of characters in UTF-8, those of `"python-bytes"` any bytes.
+    `max_work` bounds the nodes written. Raises `PatternError` with the place for what is no pattern of the dialect
+    or cannot be enforced, `LimitError` for what takes too much.
+
+    >>> regex_to_ir(r"\d{4}-\d{2}", "ecma").names
+    ('regex',)
+    >>> regex_to_ir("(a)\\1")
+    Traceback (most recent call last):
+    ...
+    maskwright.errors.PatternError: cannot enforce a back-reference
+      at    offset 3
+            (a)\1
+               ^
+      why   a text that repeats what a group matched is not a regular language
+      try   spell the repeated part out, or list its values as alternatives
+      code  pattern.unsupported.backreference
+    """
+    builder = Builder()
+    node = lower_regex(builder, pattern, dialect, search=search, max_work=max_work)
+    return builder.grammar(builder.rule("regex", node))
+
+
+def lower_regex(
+    builder: Builder,
+    pattern: str | bytes,
+    dialect: Dialect = "python",
+    *,
+    search: bool = False,
+    alphabet: Ranges | None = None,
+    spell: Spell | None = None,
+    spell_text: SpellText | None = None,
+    max_work: int = MAX_WORK,
+) -> Node:
+    """A node for the texts that match `pattern`, inside a larger grammar.
+
+    `spell` gives the node of one character out of a set of code points (sorted inclusive ranges, never empty), and
+    `spell_text` that of a run of given code points; by default both write UTF-8 (bytes for `"python-bytes"`). With a
+    spelling of its own, such as the escapes of a JSON string, the result holds every spelling of every matching
+    text. That is exact if no spelled text can be read as two different texts. `alphabet` is what a text may hold.
+    """
+    tree = read_regex(pattern, dialect)
+    if dialect == "python-bytes":
+        alphabet = alphabet or ((0, 0xFF),)
+        if spell is None:
+            spell, spell_text = _byte_spelling(builder)
+    writer = Writer(builder, spell, spell_text, alphabet or EVERYTHING, max_work)
+    if not tree.kinds:
+        check_nesting(tree)
+        node = writer.plain(tree)
+        return writer.sequence([writer.any_text, node, writer.any_text]) if search else node
+    whole = Sequence((ANY_TEXT, tree, ANY_TEXT)) if search else tree
+    check_nesting(whole)
+    text = pattern if isinstance(pattern, str) else pattern.decode("latin-1")
+    return lower_with_assertions(whole, writer, _refusal(text))
+
+
+def read_regex(pattern: str | bytes, dialect: Dialect) -> Tree:
+    """The tree of a pattern; `TypeError` or `ValueError` for arguments that do not go together."""
+    if dialect == "python-bytes":
+        if not isinstance(pattern, bytes):
+            raise TypeError("the dialect 'python-bytes' takes a bytes pattern")
+        return read_python_bytes(pattern)
+    if not isinstance(pattern, str):
+        raise TypeError(f"the dialect {dialect!r} takes a str pattern")
+    if dialect == "python":
+        return read_python(pattern)
+    if dialect == "ecma":
+        return read_ecma(pattern)
+    raise ValueError(f"unknown dialect {dialect!r}; there are 'python', 'python-bytes' and 'ecma'")
+
+
+def _byte_spelling(builder: Builder) -> tuple[Spell, SpellText]:
+    def spell(ranges: Ranges) -> Node:
+        return builder.byte_class(byte for low, high in ranges for byte in range(low, high + 1))
+
+    return spell, lambda codes: builder.literal(bytes(codes))
+
+
+def _refusal(pattern: str) -> Refuse:
+    """How the lowering reports a lookaround that it cannot express."""
+
+    def refuse(look: Look, why: str) -> PatternError:
+        return PatternError(
+            f"cannot enforce this look{'ahead' if look.ahead else 'behind'}",
+            pattern=pattern,
+            offset=look.offset,
+            why=why,
+            try_="lookaround outside repetitions, at the beginning of an anchored pattern",
+            code="pattern.unsupported.lookaround",
+        )
+
+    return refuse
