@@ -32,6 +32,10 @@ from maskwright.errors import (
 )
 
 if TYPE_CHECKING:
+    from maskwright.bitmask import allocate_bitmask, apply_bitmask
+    from maskwright.compiler import Compiler
+    from maskwright.index import Index
+    from maskwright.limits import Limits
     from maskwright.reference import (
         DEAD,
         DFA,
@@ -47,10 +51,13 @@ if TYPE_CHECKING:
 __all__ = [
     "DEAD",
     "DFA",
+    "Compiler",
     "Constraint",
     "GrammarError",
+    "Index",
     "InternalError",
     "LimitError",
+    "Limits",
     "MaskwrightError",
     "PatternError",
     "SamplingParams",
@@ -59,6 +66,8 @@ __all__ = [
     "TokenNotAllowed",
     "Vocabulary",
     "VocabularyError",
+    "allocate_bitmask",
+    "apply_bitmask",
     "apply_mask",
     "constrained_sample",
     "json_schema_to_regex",
@@ -70,10 +79,15 @@ __all__ = [
 _HOMES = {
     "DEAD": "maskwright.reference",
     "DFA": "maskwright.reference",
+    "Compiler": "maskwright.compiler",
     "Constraint": "maskwright.reference",
+    "Index": "maskwright.index",
+    "Limits": "maskwright.limits",
     "SamplingParams": "maskwright.sampling",
     "TokenIndex": "maskwright.reference",
     "Vocabulary": "maskwright.vocabulary",
+    "allocate_bitmask": "maskwright.bitmask",
+    "apply_bitmask": "maskwright.bitmask",
     "apply_mask": "maskwright.sampling",
     "constrained_sample": "maskwright.sampling",
     "json_schema_to_regex": "maskwright.reference",

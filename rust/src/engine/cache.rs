@@ -16,6 +16,8 @@ use super::stack::{BOTTOM, CUT, Config, ConfigId, Content, Frame, FrameId, Item}
 const MAX_UNION_DEPTH: u32 = 48;
 
 pub struct Cache {
+    /// Which cache of its index it is.
+    pub serial: u64,
     pub frames: Interner<Frame>,
     pub configs: Interner<Config>,
     pub masks: MaskStore,
@@ -30,8 +32,9 @@ pub struct Cache {
 }
 
 impl Cache {
-    pub fn new() -> Cache {
+    pub fn new(serial: u64) -> Cache {
         let cache = Cache {
+            serial,
             frames: Interner::new(),
             configs: Interner::new(),
             masks: MaskStore::new(),

@@ -68,6 +68,11 @@ impl Constraint {
         self.history.last().copied().unwrap_or(self.start)
     }
 
+    /// The cache and the configuration in it, as one number.
+    pub fn state(&self) -> u64 {
+        self.cache.serial << 32 | u64::from(self.config())
+    }
+
     pub fn is_complete(&self) -> bool {
         self.done || self.cache.configs.get(self.config()).complete
     }

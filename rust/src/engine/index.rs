@@ -55,7 +55,7 @@ impl Index {
             program,
             vocabulary,
             limits,
-            cache: RwLock::new(Arc::new(Cache::new())),
+            cache: RwLock::new(Arc::new(Cache::new(0))),
             plans: Mutex::default(),
             n_caches: AtomicU64::new(1),
         }
@@ -85,8 +85,8 @@ impl Index {
         }
         let mut current = self.cache.write().unwrap_or_else(std::sync::PoisonError::into_inner);
         if self.is_full(&current) {
-            *current = Arc::new(Cache::new());
-            self.n_caches.fetch_add(1, Ordering::Relaxed);
+            let serial = self.n_caches.fetch_add(1, Ordering::Relaxed);
+            *current = Arc::new(Cache::new(serial));
         }
         current.clone()
     }

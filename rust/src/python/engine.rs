@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::{PyBytes, PyDict, PyList};
+use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 
 use super::{Row, guard, integer, integers, raise, vector};
 use crate::compile::{CompileLimits, compile, ir::Ir};
@@ -148,24 +148,31 @@ impl PyConstraint {
         guard(|| {
             let constraint = &self.constraint;
             let row = Row::new(bitmask, row, constraint.index().vocabulary.n_words())?;
-            match self.mask(py)? {
+            match self.mask_id(py)? {
                 Some(id) => Ok(row.write_mask(constraint.mask_at(id))),
                 None => Ok(row.clear()),
             }
         })
     }
 
-    /// The mask as bytes of bools, for NumPy.
-    fn mask_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+    /// The mask as a NumPy array of bools.
+    fn mask<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         guard(|| {
             let vocabulary = &self.constraint.index().vocabulary;
             let mut words = vec![0; vocabulary.n_words()];
-            if let Some(id) = self.mask(py)? {
+            if let Some(id) = self.mask_id(py)? {
                 self.constraint.mask_at(id).fill(&mut words);
             }
             let bools: Vec<u8> = (0..vocabulary.n_tokens()).map(|id| u8::from(contains(&words, id))).collect();
-            Ok(PyBytes::new(py, &bools))
+            let array = py.import("numpy")?.call_method1("frombuffer", (PyBytes::new(py, &bools), "?"))?;
+            array.call_method0("copy")
         })
+    }
+
+    /// Two constraints of one index with equal numbers have equal futures.
+    #[getter]
+    fn state(&self) -> u64 {
+        self.constraint.state()
     }
 
     fn allows(&self, #[pyo3(from_py_with = integer)] token_id: i64) -> PyResult<bool> {
@@ -236,8 +243,8 @@ impl PyConstraint {
     }
 
     #[getter]
-    fn tokens<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        PyList::new(py, self.constraint.tokens())
+    fn tokens<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.constraint.tokens())
     }
 
     fn forced_text<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
@@ -262,7 +269,7 @@ impl PyConstraint {
 }
 
 impl PyConstraint {
-    fn mask(&self, py: Python<'_>) -> Result<Option<u32>, Error> {
+    fn mask_id(&self, py: Python<'_>) -> Result<Option<u32>, Error> {
         let constraint = &self.constraint;
         let quick = constraint.mask(&mut Work::new("quick", QUICK_STEPS));
         match quick {
