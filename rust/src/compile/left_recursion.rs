@@ -84,6 +84,8 @@ impl<'r> Spine<'r> {
             let outside = |edge: &&Edge| !matches!(edge.label, Label::Call(callee) if self.base.contains_key(&callee));
             start.extend(self.rules[member as usize].states[0].edges.iter().filter(outside).map(|edge| self.place(member, edge)));
         }
+        start.sort_unstable();
+        start.dedup();
         let mut states = vec![plain_state(start, false)];
         for &member in self.group {
             for (id, state) in (0u32..).zip(&self.rules[member as usize].states) {

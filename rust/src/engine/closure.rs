@@ -96,6 +96,13 @@ impl<'e> Moves<'e> {
         self.intern(items, complete, false)
     }
 
+    /// The configuration of an item that has just been entered: its calls made, and its rule left if it may end.
+    pub fn closed(&self, item: Item, work: &mut Work) -> Result<ConfigId> {
+        let mut closure = Closure::new(*self);
+        closure.add(item);
+        Ok(closure.finish(work)?.unwrap_or_else(|| self.intern(&[], false, false)))
+    }
+
     /// A configuration with some of the items of another.
     pub fn part(&self, items: &[Item]) -> ConfigId {
         self.intern(items, false, false)

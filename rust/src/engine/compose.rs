@@ -68,54 +68,89 @@ impl<'e> Composer<'e> {
         Ok(Outcome::Mask(self.finish()))
     }
 
-    /// Take an item's tokens from a part; false if it has no plan or no part.
+    /// Take an item's tokens from a part; false if it has no plan, or its plan does not hold here.
     fn by_part(&mut self, item: &Item) -> Result<bool> {
         let Some(plan) = self.index.plan(item.state) else { return Ok(false) };
         let Some(part) = self.index.vocabulary.part(&plan.class) else { return Ok(false) };
-        match &plan.kind {
-            Kind::Uniform(chain) => self.uniform(item, chain, &part)?,
-            Kind::Loose => {
-                let Some((trie, ids)) = &part.others else { return Ok(false) };
-                let config = self.moves.part(std::slice::from_ref(item));
-                self.take_runs(&part, u32::MAX);
-                let from = self.ids.len();
-                self.walk(trie, config)?;
-                self.ids[from..].iter_mut().for_each(|id| *id = ids[*id as usize]);
-                let twins: Vec<u32> = trie
-                    .twins()
-                    .iter()
-                    .filter(|(first, _)| self.ids[from..].contains(&ids[*first as usize]))
-                    .map(|(_, twin)| ids[*twin as usize])
-                    .collect();
-                self.ids.extend(twins);
+        if let Kind::Uniform(chain) = &plan.kind {
+            let steps = Steps::new(self.moves.program, item, chain, part.rests.longest() as u32);
+            if let Some(places) = self.places(&steps, &part)? {
+                self.uniform(&steps, &places, &part)?;
+                return Ok(true);
+            }
+            if steps.longest != u32::MAX {
+                return Ok(false);
             }
         }
+        self.loose(item, &part)
+    }
+
+    /// The item reads every run, and may do other things too: take the runs, and walk all tokens that are none.
+    fn loose(&mut self, item: &Item, part: &Part) -> Result<bool> {
+        let Some((trie, ids)) = &part.others else { return Ok(false) };
+        let config = self.moves.part(std::slice::from_ref(item));
+        self.take_runs(part, u32::MAX);
+        let from = self.ids.len();
+        self.walk(trie, config)?;
+        let twins: Vec<u32> = trie
+            .twins()
+            .iter()
+            .filter(|(first, _)| self.ids[from..].contains(first))
+            .map(|(_, twin)| *twin)
+            .collect();
+        self.ids.extend(twins);
+        self.ids[from..].iter_mut().for_each(|id| *id = ids[*id as usize]);
         Ok(true)
     }
 
-    fn uniform(&mut self, item: &Item, chain: &Chain, part: &Part) -> Result<()> {
-        let steps = Steps::new(self.moves.program, item, chain, part.rests.longest() as u32);
-        self.take_runs(part, steps.longest);
+    /// Where the item is after 0, 1, 2, ... characters of a run, as (characters, last number alike, configuration). `None` if
+    /// the rule can be left on the way to read characters of the class elsewhere: then the run alone does not tell.
+    fn places(&mut self, steps: &Steps, part: &Part) -> Result<Option<Vec<(u32, u32, ConfigId)>>> {
+        let mut places: Vec<(u32, u32, ConfigId)> = Vec::new();
         let mut before = 0;
-        while before <= part.max_before && before <= steps.longest {
-            let last = steps.last_alike(before);
-            let config = self.moves.part(&[steps.item(before)]);
+        loop {
+            // What else could be done before the first character, other items do; after it, it has to be found out.
+            let last = if before == 0 { 0 } else { steps.last_alike(before).min(steps.longest) };
+            let item = steps.item(before);
+            let config = if before == 0 { self.moves.part(&[item]) } else { self.moves.closed(item, self.work)? };
+            let config_at = self.moves.cache.configs.get(config);
+            self.cut |= config_at.cut;
+            let elsewhere = |other: &Item| {
+                let edges = self.moves.program.byte_edges(other.state);
+                *other != item && edges.iter().any(|edge| part.begins(edge.low, edge.high))
+            };
+            if config_at.items.iter().any(elsewhere) {
+                return Ok(None);
+            }
+            match places.last_mut() {
+                Some(place) if place.2 == config => place.1 = last,
+                _ => places.push((before, last, config)),
+            }
+            if self.cut || last >= part.max_before.min(steps.longest) {
+                return Ok(Some(places));
+            }
+            before = last + 1;
+        }
+    }
+
+    fn uniform(&mut self, steps: &Steps, places: &[(u32, u32, ConfigId)], part: &Part) -> Result<()> {
+        self.take_runs(part, steps.longest);
+        for &(before, last, config) in places {
             if before == 0 {
                 let start = self.moves.cache.configs.get(config);
                 self.walk_bytes(start, &part.outer_bytes)?;
             }
-            let mut rests = std::mem::take(&mut self.ids);
-            let from = rests.len();
+            let mut ids = std::mem::take(&mut self.ids);
+            let from = ids.len();
             self.walk(&part.rests, config)?;
             for &rest in &self.ids {
-                rests.extend(part.tokens(rest, before, last.min(steps.longest)).iter().map(|token| token.1));
+                ids.extend(part.tokens(rest, before, last).iter().map(|token| token.1));
             }
-            self.work.spend((rests.len() - from) as u64 / 8)?;
-            self.ids = rests;
-            if self.cut || last == u32::MAX {
+            self.work.spend((ids.len() - from) as u64 / 8)?;
+            self.ids = ids;
+            if self.cut {
                 break;
             }
-            before = last + 1;
         }
         Ok(())
     }

@@ -107,6 +107,11 @@ impl Part {
         &all[start..end]
     }
 
+    /// Whether a character of the class begins with a byte between two bounds.
+    pub fn begins(&self, low: u8, high: u8) -> bool {
+        (low..=high).any(|byte| self.outer_bytes.binary_search(&byte).is_err())
+    }
+
     /// A bitmask of runs, and runs in it that have more than `longest` characters and do not count.
     pub fn runs(&self, longest: u32) -> (&Arc<[u32]>, &[(u32, u32)]) {
         match self.levels.get(longest as usize) {
