@@ -91,7 +91,9 @@ def cold_patterns(count: int, seed: int) -> list[str]:
 
 def _cold_pattern(random: Random) -> str:
     """Words over a random half of the letters, so that a few thousand tokens pass and no two masks are equal."""
-    letters = "".join(sorted(random.sample("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", 34)))
+    letters = "".join(
+        sorted(random.sample("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", 34))
+    )
     return f"([{letters}]+[ ,.]?)*[{letters[: random.randint(3, 9)]}]{{2}}"
 
 
@@ -126,6 +128,11 @@ def json_ir() -> Any:
         return b.sequence([text(opening), ws, b.repeat(b.sequence([item, ws, more]), 0, 1), text(closing)])
 
     words = [text(word) for word in (b"true", b"false", b"null")]
-    branches = [listed(b"{", member, b"}"), listed(b"[", b.reference(value), b"]"), b.reference(string), number]
+    branches = [
+        listed(b"{", member, b"}"),
+        listed(b"[", b.reference(value), b"]"),
+        b.reference(string),
+        number,
+    ]
     b.define(value, b.choice([*branches, *words]))
     return b.grammar(value)

@@ -17,13 +17,9 @@ SEED = 20_240_607
 COUNT = 200
 FEWEST, MOST = 50, 2_000
 
-_SYLLABLES = "ba con de el fi gra ho in jo ka lu mer no or pre qui ro sta ter un ver wo xe yard zen".split()
-_PROSE = (
-    "the a of and to in is that it was for on with as at by from this which or an be are not but their "
-    "river market engine winter signal garden paper window council morning number letter teacher music bridge "
-    "quickly slowly often never always under over between against during without within along open small large "
-    "early late blue green quiet sudden careful ordinary walked built found carried opened measured returned"
-).split()
+_SYLLABLES = ["ba", "con", "de", "el", "fi", "gra", "ho", "in", "jo", "ka", "lu", "mer", "no", "or", "pre", "qui", "ro", "sta", "ter", "un", "ver", "wo", "xe", "yard", "zen"]
+_NAMES = ["id", "name", "type", "value", "title", "url", "date", "count", "status", "level", "user", "item", "key", "code", "size", "label", "owner", "group", "state", "color", "address", "email", "price", "version", "description", "tags", "start", "end", "total", "first", "last", "parent", "index", "city", "amount", "category", "created", "options"]
+_PROSE = ["the", "a", "of", "and", "to", "in", "is", "that", "it", "was", "for", "on", "with", "as", "at", "by", "from", "this", "which", "or", "an", "be", "are", "not", "but", "their", "river", "market", "engine", "winter", "signal", "garden", "paper", "window", "council", "morning", "number", "letter", "teacher", "music", "bridge", "quickly", "slowly", "often", "never", "always", "under", "over", "between", "against", "during", "without", "within", "along", "open", "small", "large", "early", "late", "blue", "green", "quiet", "sudden", "careful", "ordinary", "walked", "built", "found", "carried", "opened", "measured", "returned"]
 _SCRIPTS = (
     "größere Straße für Übermütige",
     "déjà vu, l'été où naît l'œuvre",
@@ -38,13 +34,21 @@ _SCRIPTS = (
     "Ελληνικά γράμματα",
     "x² + y² ≤ r² → ∞",
 )
-_ESCAPED = ('say "hello"', "C:\\data\\new", "line one\nline two", "tab\there", "a/b\\/c", "bell\x07 and nul\x00", "\r\n\f\b")
+_ESCAPED = (
+    'say "hello"',
+    "C:\\data\\new",
+    "line one\nline two",
+    "tab\there",
+    "a/b\\/c",
+    "bell\x07 and nul\x00",
+    "\r\n\f\b",
+)
 _LAYOUTS: tuple[tuple[int, dict[str, Any]], ...] = (
-    (8, {}),
+    (12, {}),
     (3, {"separators": (",", ":")}),
-    (5, {"indent": 2}),
-    (2, {"indent": 4}),
-    (2, {"indent": "\t"}),
+    (3, {"indent": 2}),
+    (1, {"indent": 4}),
+    (1, {"indent": "\t"}),
 )
 
 Maker = Callable[[Random], Any]
@@ -109,7 +113,7 @@ def _value_shape(random: Random, depth: int) -> Maker:
 
 
 def _key(random: Random) -> str:
-    words = [_word(random) for _ in range(random.randint(1, 3))]
+    words = [random.choice(_NAMES) for _ in range(random.choice((1, 1, 1, 2, 2, 3)))]
     style = random.randrange(3)
     if style == 0:
         return "_".join(words)
@@ -121,7 +125,7 @@ def _word(random: Random) -> str:
 
 
 def _prose(random: Random) -> str:
-    words = random.choices(_PROSE, k=random.randint(4, 30))
+    words = random.choices(_PROSE, k=random.choice((4, 6, 8, 12, 30)))
     return " ".join(words).capitalize() + random.choice((".", "!", "?", "; see below."))
 
 
@@ -148,7 +152,9 @@ def _extreme(random: Random) -> float:
 
 _SCALARS: tuple[Maker, ...] = (
     _prose,
-    lambda random: " ".join(_word(random) for _ in range(random.randint(1, 4))),
+    lambda random: random.choice(_NAMES),
+    lambda random: " ".join(random.choices(_PROSE, k=random.randint(1, 3))),
+    lambda random: _word(random),
     lambda random: random.choice(_SCRIPTS),
     lambda random: random.choice(_ESCAPED) + " " + _word(random),
     _code,
@@ -162,4 +168,4 @@ _SCALARS: tuple[Maker, ...] = (
     lambda random: [_decimal(random) for _ in range(random.randint(0, 8))],
     lambda random: "",
 )
-_WEIGHTS = (20, 20, 8, 6, 6, 5, 4, 14, 10, 3, 8, 4, 4, 2)
+_WEIGHTS = (8, 16, 16, 8, 4, 3, 4, 4, 3, 14, 8, 2, 8, 4, 2, 2)

@@ -6,8 +6,9 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from peers.interface import Engine
     from vocabulary import Vocabulary
+
+    from peers.interface import Engine
 
 ADAPTERS = {
     "maskwright": "peers.maskwright_engine",
