@@ -17,7 +17,7 @@ class ReferenceLimits:
     """
 
     max_pattern_length: int = 4_000_000
-    """Characters of a pattern. A schema of 40 nested optional members makes about 100,000."""
+    """Characters of a pattern. Ten optional objects of ten optional strings each make 220,000."""
 
     max_repeat: int = 100_000
     """The largest bound in `{m,n}`."""
