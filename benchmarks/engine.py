@@ -47,7 +47,7 @@ def main(arguments: list[str] | None = None) -> int:
             {"seed": run.seed, "quick": run.quick, "engines": _versions(run), "rows": rows_as_data(rows)},
         )
         if "tbm_ns" in run.data:
-            path.with_suffix(".svg").write_text(tail_curves("TBM, JSON grammar", run.data["tbm_ns"]))  # type: ignore[arg-type]
+            path.with_suffix(".svg").write_text(tail_curves("TBM, JSON grammar", run.data["tbm_ns"]))
         print(f"written: benchmarks/results/{path.name}")
     return int(any(row.passed is False for row in rows))
 

@@ -1,9 +1,9 @@
 """How do the engines fare on MaskBench? Exactness first, then time to first mask and time between masks.
 
-    python benchmarks/maskbench.py DATA [--engines maskwright,llguidance,xgrammar] [--sample 50] [--order any|schema]
+    python benchmarks/maskbench.py DATA [--engines maskwright,llguidance] [--sample 50] [--order any|schema]
 
-DATA is a gzipped file with a line for each schema: {"id", "schema", "tests": [{"valid", "data"}]}. Each engine has one process
-for all schemas; a crash or a time-out costs that schema only. An instance is taken as
+DATA is a gzipped file with a line for each schema: {"id", "schema", "tests": [{"valid", "data"}]}. Each
+engine has one process for all schemas; a crash or a time-out costs that schema only. An instance is taken as
 `json.dumps(data, ensure_ascii=False)`, then EOS.
 """
 
@@ -85,7 +85,7 @@ class Worker:
 
 @dataclass(slots=True)
 class Tally:
-    """What one engine did over all schemas. Times are kept by schema so that two engines can be compared on the same."""
+    """What one engine did over all schemas; times by schema, so that two engines compare on the same ones."""
 
     counts: Counter[str] = field(default_factory=Counter)
     first_mask: dict[str, int] = field(default_factory=dict)
@@ -160,7 +160,7 @@ def _options(name: str, order: str) -> dict[str, Any]:
 
 
 def _tasks(options: argparse.Namespace) -> Iterator[Task]:
-    """The schemas of the sample. With the order of the schema, valid instances out of it are left out for everyone."""
+    """The schemas of the sample; with `--order schema` without the valid instances that are out of order."""
     encode = llama3().encoding().encode_ordinary
     count = 0
     with gzip.open(options.data, "rt", encoding="utf-8") as lines:

@@ -1,4 +1,4 @@
-"""What does one engine make of one schema? A process that answers until its pipe closes; a crash costs one answer."""
+"""What does one engine make of one schema? A process that answers, task by task, until its pipe closes."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from pathlib import Path
+from time import perf_counter_ns
 from typing import Any
 
 import peers
@@ -22,8 +23,8 @@ _WARM_UP = (
 class Answer:
     """One engine's verdict on one schema. `verdicts` holds, for each instance, whether it was accepted.
 
-    `outcome` is "ok", "refused" or "error" here; the parent adds "crash" and "timeout". Times in nanoseconds; `grown` is by
-    how many bytes the process's peak rose above what it held before.
+    `outcome` is "ok", "refused" or "error" here; the parent adds "crash" and "timeout". Times in nanoseconds;
+    `grown` is by how many bytes the process's peak rose above what it held before.
     """
 
     outcome: str
@@ -35,7 +36,7 @@ class Answer:
 
 
 def serve(pipe: Connection, name: str, options: dict[str, Any]) -> None:
-    """Load the engine, say that it is ready, then answer one task (schema text, token lists) after another."""
+    """Load the engine, say that it is ready, then answer one task (schema text, token lists) at a time."""
     if name != peers.OURS:
         _silence()
     engine = peers.load(name, llama3())
@@ -83,10 +84,11 @@ def answer(
 
 
 def _take(engine: Engine, matcher: Matcher, bitmask: Bitmask, tokens: Any, out: Any) -> bool:
-    """Whether the masks let the whole text through. A step is one bitmask and one advance; the look at the mask,
-    between the two, is not timed."""
-    from time import perf_counter_ns as clock  # a local name: the loop is timed
+    """Whether the masks let the whole text through.
 
+    A step is one bitmask and one advance; the look at the mask, between the two, is not timed.
+    """
+    clock = perf_counter_ns  # a local name: the loop is timed
     fill, advance, handle, allows, keep = (
         matcher.fill,
         matcher.advance,

@@ -1,8 +1,8 @@
 """Does an instance have its members in schema order? Read from the schema alone, apart from every engine.
 
-The order of an object's members: declared ones by first appearance in a document-order walk through the in-place
-applicators, then those that are only required, then all others. What cannot be followed (a remote reference) is
-taken as declaring nothing.
+The order of an object's members: declared ones by first appearance in a document-order walk through the
+in-place applicators, then those that are only required, then all others. What cannot be followed (a remote
+reference) is taken as declaring nothing.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import platform
 import sys
@@ -67,7 +68,7 @@ def span(nanoseconds: float) -> str:
                 if nanoseconds < size * 1e3
                 else f"{nanoseconds / size:,.0f} {unit}"
             )
-    return f"{nanoseconds:.0f} ns" if nanoseconds == nanoseconds else "-"
+    return f"{nanoseconds:.0f} ns" if not math.isnan(nanoseconds) else "-"
 
 
 def size(count: float) -> str:
@@ -89,7 +90,7 @@ def machine() -> dict[str, Any]:
 
 
 def heading(program: str) -> str:
-    """The lines above a table: machine, versions, and a warning where other work would disturb the figures."""
+    """The lines above a table: machine, versions, and a warning where other work disturbs the figures."""
     facts = machine()
     packages = ", ".join(f"{name} {found}" for name, found in facts["packages"].items())
     lines = [

@@ -14,7 +14,7 @@ from peers.interface import Bitmask, Engine, Format, Matcher, Refused
 
 
 class Maskwright(Engine):
-    """A compiler for each thread count, whose cache has no room: each compile is one, as in a first request."""
+    """A compiler for each thread count, its cache without room: each compile is as in a first request."""
 
     name: ClassVar[str] = "maskwright"
     package: ClassVar[str] = "maskwright"
@@ -36,7 +36,7 @@ class Maskwright(Engine):
         return self._compilers[self.threads]
 
     def fresh(self) -> None:
-        """Compile something else: the cache, with no room, keeps the newest format alone. Masks go with their format."""
+        """Compile something else: a cache without room still keeps the newest format, masks and all."""
         self.compiler.choices(["nothing that is measured"])
 
     def compile(self, kind: str, source: Any, **options: Any) -> Format:
@@ -69,7 +69,7 @@ class Maskwright(Engine):
         return Bitmask(words, words.view(np.uint32))
 
     def fill_batch(self, matchers: Sequence[Matcher], bitmask: Bitmask, threads: int) -> Callable[[], object]:
-        """The threads are those of the compiler that made the matchers: set `threads`, then `fresh`, then compile."""
+        """The threads are those of the compiler that made the matchers: set `threads`, then compile."""
         if threads != self.threads:
             raise ValueError(f"this compiler has {self.threads} threads, not {threads}")
         return partial(self.compiler.fill_bitmasks, [matcher.raw for matcher in matchers], bitmask.handle)

@@ -1,4 +1,4 @@
-"""Run as a process: load one engine, time that, walk 2,000 tokens under the JSON grammar, print what it all takes.
+"""What does one engine hold? A process: load it, time that, walk 2,000 tokens, print what it all takes.
 
 The grammar is first compiled and walked once, so that what belongs to the vocabulary is there already and the
 growth is that of the indexes alone.

@@ -1,4 +1,4 @@
-"""What does a step cost? Fill and advance along 200 JSON texts, engine by engine in turn, and one copy of a bitmask."""
+"""What does a step cost? Fill and advance along 200 JSON texts, engine by engine in turn; and one copy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Can the benchmarks be believed? Texts that repeat, percentiles that are right, adapters that import nothing early."""
+"""Can the benchmarks be believed? Texts that repeat, percentiles that are right, adapters that wait."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 
 @pytest.fixture
 def load(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Import a module of the benchmarks, which are scripts and lie beside each other, and forget it afterwards."""
+    """Import modules of the benchmarks, which are scripts and lie side by side, and forget them after."""
     before = set(sys.modules)
     monkeypatch.syspath_prepend(str(BENCHMARKS))
 
@@ -158,7 +158,11 @@ class _Scripted:
 def test_a_crash_and_a_time_out_cost_one_schema_each(load: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     maskbench, answer = load("maskbench"), load("maskbench_worker").Answer
     script = _Scripted(answer("ok", verdicts=[True, True]))
-    monkeypatch.setattr(maskbench.Worker, "_start", lambda worker: script.start(worker))
+
+    def start(worker: Any) -> None:
+        script.start(worker)
+
+    monkeypatch.setattr(maskbench.Worker, "_start", start)
     worker, tally = maskbench.Worker("some", {}, 1.0), maskbench.Tally()
     for name in ("crashes", "hangs", "answers"):
         task = maskbench.Task(name, name, [[1], [2]], [True, False])
