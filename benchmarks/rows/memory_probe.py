@@ -6,6 +6,7 @@ growth is that of the indexes alone.
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import json
 import sys
@@ -32,10 +33,8 @@ def main(name: str) -> dict[str, float]:
     engine = peers.load(name, vocabulary)
     found: dict[str, float] = {"ready_ns": perf_counter_ns() - start}
     held = [_walk(engine, name, texts)]
-    gc.collect()
     before = _resident()
     held += [_walk(engine, name, texts) for _ in range(_INDEXES)]
-    gc.collect()
     found["grown"] = max(0, _resident() - before) / _INDEXES
     found |= engine.memory(held[-1])
     if (again := _ready_from_disk(engine)) is not None:
@@ -68,7 +67,10 @@ def _ready_from_disk(engine: Engine) -> int | None:
 
 
 def _resident() -> int:
-    """Bytes of this process that are in memory now."""
+    """Bytes of this process that are in memory now, without what its allocator has free."""
+    gc.collect()
+    if hasattr(libc := ctypes.CDLL(None), "malloc_trim"):
+        libc.malloc_trim(0)
     text = Path("/proc/self/status").read_text()
     return int(text.split("VmRSS:")[1].split()[0]) * 1024
 
