@@ -1,6 +1,6 @@
 """Does the engine meet its bars? Every figure next to its bar, the peers in the same run.
 
-    python benchmarks/engine.py [--engines maskwright,llguidance,xgrammar] [--quick] [--only steps,starts]
+python benchmarks/engine.py [--engines maskwright,llguidance,xgrammar] [--quick] [--only steps,starts]
 """
 
 from __future__ import annotations
@@ -32,16 +32,22 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     print(heading("engine"), flush=True)
     run = _prepare(options)
-    print(f"seed {run.seed}, {len(run.texts)} texts, {sum(len(text.tokens) for text in run.texts)} tokens", flush=True)
+    print(
+        f"seed {run.seed}, {len(run.texts)} texts, {sum(len(text.tokens) for text in run.texts)} tokens",
+        flush=True,
+    )
     rows: list[Row] = []
     for name in options.only:
         progress(f"measuring {name}")
         rows += _group(name, run)
     print(figures(rows))
     if not options.no_save:
-        path = save("engine", {"seed": run.seed, "quick": run.quick, "engines": _versions(run), "rows": rows_as_data(rows)})
+        path = save(
+            "engine",
+            {"seed": run.seed, "quick": run.quick, "engines": _versions(run), "rows": rows_as_data(rows)},
+        )
         if "tbm_ns" in run.data:
-            path.with_suffix(".svg").write_text(tail_curves("TBM, JSON grammar", run.data["tbm_ns"]))  # type: ignore[arg-type]
+            path.with_suffix(".svg").write_text(tail_curves("TBM, JSON grammar", run.data["tbm_ns"]))
         print(f"written: benchmarks/results/{path.name}")
     return int(any(row.passed is False for row in rows))
 
@@ -49,7 +55,9 @@ def main(arguments: list[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--engines", type=peers.names, default=list(peers.ADAPTERS), help="which, by commas")
-    parser.add_argument("--only", type=lambda text: text.split(","), default=list(GROUPS), help="which groups")
+    parser.add_argument(
+        "--only", type=lambda text: text.split(","), default=list(GROUPS), help="which groups"
+    )
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--quick", action="store_true", help="under a minute: fewer texts and repetitions")
     parser.add_argument("--no-save", action="store_true", help="write no file of results")

@@ -38,8 +38,8 @@ WS: /[ \t\n\r]+/
     + _TERMINALS
 )
 
-# llguidance is quickest where its lexer skips the white space, so it gets that form; its language is the same but for
-# white space after the root.
+# llguidance is quickest where its lexer skips the white space, so it gets that form; its language is the same
+# but for white space after the root.
 JSON_LLGUIDANCE = (
     r"""%llguidance {}
 start: value
@@ -52,8 +52,8 @@ array: "[" (value ("," value)*)? "]"
     + _TERMINALS
 )
 
-# Which of them each engine is measured with: the form that serves it best. XGrammar takes 77 ms a step on the GBNF text
-# above (12 µs at the median on its own grammar of JSON), so it gets its own.
+# Which of them each engine is measured with: the form that serves it best. XGrammar takes 77 ms a step on the
+# GBNF text above (12 µs at the median on its own grammar of JSON), so it gets its own.
 JSON_FOR_ENGINE: dict[str, tuple[str, str]] = {
     "maskwright": ("gbnf", JSON_GBNF),
     "llguidance": ("lark", JSON_LLGUIDANCE),
@@ -70,7 +70,7 @@ PATTERNS: tuple[tuple[str, str, str], ...] = (
 
 
 def bounded_string(longest: int, tag: int) -> str:
-    """A quoted string of at most `longest` characters; `tag` makes the pattern a new one, so that no cache knows it."""
+    """A quoted string of at most `longest` characters; `tag` makes the pattern new to every cache."""
     return f'{tag}"[^"]{{0,{longest}}}"'
 
 
@@ -90,14 +90,16 @@ def cold_patterns(count: int, seed: int) -> list[str]:
 
 
 def _cold_pattern(random: Random) -> str:
-    """Words over a random half of the letters, so that a few thousand tokens pass and no two masks are equal."""
-    letters = "".join(sorted(random.sample("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", 34)))
+    """Words over a random half of the letters: a few thousand tokens pass, and no two masks are equal."""
+    letters = "".join(
+        sorted(random.sample("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", 34))
+    )
     return f"([{letters}]+[ ,.]?)*[{letters[: random.randint(3, 9)]}]{{2}}"
 
 
 def json_ir() -> Any:
     """The JSON grammar as the intermediate record that the front ends write."""
-    from maskwright.ir import Builder
+    from maskwright.ir import Builder  # noqa: PLC0415 - our engine is not always the one measured
 
     b = Builder()
 
@@ -126,6 +128,11 @@ def json_ir() -> Any:
         return b.sequence([text(opening), ws, b.repeat(b.sequence([item, ws, more]), 0, 1), text(closing)])
 
     words = [text(word) for word in (b"true", b"false", b"null")]
-    branches = [listed(b"{", member, b"}"), listed(b"[", b.reference(value), b"]"), b.reference(string), number]
+    branches = [
+        listed(b"{", member, b"}"),
+        listed(b"[", b.reference(value), b"]"),
+        b.reference(string),
+        number,
+    ]
     b.define(value, b.choice([*branches, *words]))
     return b.grammar(value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import platform
 import sys
@@ -39,7 +40,10 @@ def table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def _padded(row: Sequence[str], widths: Sequence[int]) -> list[str]:
-    return [cell.rjust(width) if i else cell.ljust(width) for i, (cell, width) in enumerate(zip(row, widths, strict=True))]
+    return [
+        cell.rjust(width) if i else cell.ljust(width)
+        for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+    ]
 
 
 def verdict(passed: bool | None) -> str:
@@ -50,15 +54,21 @@ def verdict(passed: bool | None) -> str:
 def figures(rows: Iterable[Row]) -> str:
     """The table of figures, bars and verdicts."""
     header = ("figure", "measured", "bar", "verdict", "peers")
-    return table(header, [(row.figure, row.measured, row.bar, verdict(row.passed), row.peers) for row in rows])
+    return table(
+        header, [(row.figure, row.measured, row.bar, verdict(row.passed), row.peers) for row in rows]
+    )
 
 
 def span(nanoseconds: float) -> str:
     """A duration in the unit that reads best, with three digits."""
     for unit, size in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
         if nanoseconds >= size:
-            return f"{nanoseconds / size:.3g} {unit}" if nanoseconds < size * 1e3 else f"{nanoseconds / size:,.0f} {unit}"
-    return f"{nanoseconds:.0f} ns" if nanoseconds == nanoseconds else "-"
+            return (
+                f"{nanoseconds / size:.3g} {unit}"
+                if nanoseconds < size * 1e3
+                else f"{nanoseconds / size:,.0f} {unit}"
+            )
+    return f"{nanoseconds:.0f} ns" if not math.isnan(nanoseconds) else "-"
 
 
 def size(count: float) -> str:
@@ -80,7 +90,7 @@ def machine() -> dict[str, Any]:
 
 
 def heading(program: str) -> str:
-    """The lines above a table: machine, versions, and a warning where other work would disturb the figures."""
+    """The lines above a table: machine, versions, and a warning where other work disturbs the figures."""
     facts = machine()
     packages = ", ".join(f"{name} {found}" for name, found in facts["packages"].items())
     lines = [
@@ -91,7 +101,9 @@ def heading(program: str) -> str:
     ]
     # A core must be free for the one thread that is measured.
     if facts["load_average"][0] > (facts["cores"] or 1) - 1:
-        lines.append("WARNING: the machine is busy; tails and thread counts are not to be trusted, ratios only roughly")
+        lines.append(
+            "WARNING: the machine is busy; tails and thread counts are not to be trusted, ratios only roughly"
+        )
     return "\n".join(lines)
 
 
@@ -100,7 +112,9 @@ def save(program: str, content: dict[str, Any], folder: Path = RESULTS) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     facts = machine()
     path = folder / f"{program}-{facts['date'].replace(':', '')}.json"
-    path.write_text(json.dumps({"program": program, "machine": facts, **content}, indent=1, ensure_ascii=False) + "\n")
+    path.write_text(
+        json.dumps({"program": program, "machine": facts, **content}, indent=1, ensure_ascii=False) + "\n"
+    )
     return path
 
 

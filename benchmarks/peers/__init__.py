@@ -1,4 +1,4 @@
-"""Which engines can be measured? Name to adapter; an engine's package is imported when it is asked for, not before."""
+"""Which engines can be measured? Name to adapter; an engine's package is imported only when asked for."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from peers.interface import Engine
     from vocabulary import Vocabulary
+
+    from peers.interface import Engine
 
 ADAPTERS = {
     "maskwright": "peers.maskwright_engine",
@@ -31,7 +32,7 @@ def load(name: str, vocabulary: Vocabulary) -> Engine:
 
 
 def names(text: str) -> list[str]:
-    """Read a comma-separated list of engines, as the command line gives it. Raises ValueError for an unknown one."""
+    """Read a comma-separated list of engines. Raises ValueError for an unknown one."""
     found = [name.strip() for name in text.split(",") if name.strip()]
     for name in found:
         if name not in ADAPTERS:

@@ -1,6 +1,6 @@
 """What does a benchmark ask of an engine? One small interface, so thin that its own cost does not show.
 
-A `Matcher` holds the engine's bound functions themselves: a timed call goes straight to the engine's public API.
+A `Matcher` holds the engine's bound functions themselves: a timed call goes straight to its public API.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Matcher:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A compiled format: `start` gives the engine's own object for one request; `raw` is what was compiled."""
+    """A compiled format: `start` gives the engine's object for one request; `raw` is what was compiled."""
 
     raw: Any
     start: Callable[[], Any]
@@ -60,8 +60,8 @@ class Format:
 class Engine(ABC):
     """An engine over one vocabulary.
 
-    Kinds of format: "json_schema", "regex" (full match), "gbnf", "lark", "ir", "choices", "builtin_json" (the engine's own
-    grammar of JSON; the source is ignored); `kinds` says which are read.
+    Kinds of format: "json_schema", "regex" (full match), "gbnf", "lark", "ir", "choices", "builtin_json" (the
+    engine's own grammar of JSON; the source is ignored); `kinds` says which are read.
     """
 
     name: ClassVar[str]
@@ -98,7 +98,7 @@ class Engine(ABC):
         return Bitmask(words, words.view(np.uint32))
 
     def fill_batch(self, matchers: Sequence[Matcher], bitmask: Bitmask, threads: int) -> Callable[[], object]:
-        """A function that fills a row for each matcher over so many threads. Raises NotImplementedError if it cannot."""
+        """A function that fills a row for each matcher, over so many threads."""
         raise NotImplementedError(self.name)
 
     def memory(self, form: Format) -> dict[str, int]:
@@ -106,7 +106,7 @@ class Engine(ABC):
         return {}
 
     def ready_from_disk(self, folder: Path) -> bool:
-        """Make the vocabulary ready anew with its cache in `folder`; false where the engine has no such cache."""
+        """Make the vocabulary ready anew with its cache in `folder`; false for an engine without one."""
         return False
 
     def time_to_first_mask(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any, ClassVar
 
 import maskwright as mw
@@ -15,7 +14,7 @@ from peers.interface import Bitmask, Engine, Format, Matcher, Refused
 
 
 class Maskwright(Engine):
-    """A compiler per thread count; `fresh` makes new ones, the vocabulary stays."""
+    """A compiler for each thread count, its cache without room: each compile is as in a first request."""
 
     name: ClassVar[str] = "maskwright"
     package: ClassVar[str] = "maskwright"
@@ -27,10 +26,18 @@ class Maskwright(Engine):
             vocabulary.tokens, eos_id=vocabulary.eos_id, special=vocabulary.special
         )
         self.threads = 1
-        self.fresh()
+        self._compilers = {1: mw.Compiler(self.vocab, cache_bytes=0, threads=1)}
+
+    @property
+    def compiler(self) -> mw.Compiler:
+        """The compiler for the current number of threads."""
+        if self.threads not in self._compilers:
+            self._compilers[self.threads] = mw.Compiler(self.vocab, cache_bytes=0, threads=self.threads)
+        return self._compilers[self.threads]
 
     def fresh(self) -> None:
-        self.compiler = mw.Compiler(self.vocab, threads=self.threads)
+        """Compile something else: a cache without room still keeps the newest format, masks and all."""
+        self.compiler.choices(["nothing that is measured"])
 
     def compile(self, kind: str, source: Any, **options: Any) -> Format:
         try:
@@ -62,21 +69,13 @@ class Maskwright(Engine):
         return Bitmask(words, words.view(np.uint32))
 
     def fill_batch(self, matchers: Sequence[Matcher], bitmask: Bitmask, threads: int) -> Callable[[], object]:
-        """The threads are those of the compiler that made the matchers: set `threads`, then `fresh`, then compile."""
+        """The threads are those of the compiler that made the matchers: set `threads`, then compile."""
         if threads != self.threads:
             raise ValueError(f"this compiler has {self.threads} threads, not {threads}")
         return partial(self.compiler.fill_bitmasks, [matcher.raw for matcher in matchers], bitmask.handle)
 
-    def ready_from_disk(self, folder: Path) -> bool:
-        vocabulary = self.vocabulary
-        vocab = mw.Vocabulary.from_tokens(
-            vocabulary.tokens, eos_id=vocabulary.eos_id, special=vocabulary.special, cache_dir=folder
-        )
-        mw.Compiler(vocab)
-        return True
-
     def memory(self, form: Format) -> dict[str, int]:
-        return {"index": int(form.raw.stats()["bytes"]), "shared": int(self.compiler.stats()["shared_bytes"])}
+        return {"index": int(form.raw.n_bytes), "shared": int(self.compiler.stats()["vocabulary_bytes"])}
 
 
 ENGINE = Maskwright

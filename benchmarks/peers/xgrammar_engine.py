@@ -1,4 +1,4 @@
-"""How is XGrammar driven? One compile thread, masks on demand, special tokens known by id and not by spelling."""
+"""How is XGrammar driven? One compile thread, masks on demand, special tokens known by their id."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Which figures make up the engine's table? One module for each group; each has `measure(run) -> list[Row]`."""
+"""Which figures make up the engine's table? One module a group; each has `measure(run) -> list[Row]`."""

@@ -1,7 +1,8 @@
-"""What does a batch gain from a second thread? 256 requests, with cold masks and with masks that are all known."""
+"""What does a batch gain from a second thread? 256 requests, with cold masks and with known ones."""
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable
 
 import formats
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from peers import OURS
 from peers.interface import Bitmask, Engine, Matcher
 from report import Row, span
-from timing import Samples, quiet, samples, summarise, time_calls, time_once
+from timing import quiet, samples, summarise, time_calls, time_once
 
 from rows.run import Run, note
 
@@ -60,7 +61,7 @@ def _use_threads(engine: Engine, threads: int) -> None:
 
 
 def _hits(run: Run, name: str, engine: Engine, copies: _Copies) -> dict[int, float]:
-    """The median batch by thread count, when each mask was asked for before; and the copies, in the same run."""
+    """The median batch by thread count, each mask asked for before; and the copies, in the same run."""
     fills: dict[int, Callable[[], object]] = {}
     for threads in _THREADS:
         _use_threads(engine, threads)
@@ -71,7 +72,7 @@ def _hits(run: Run, name: str, engine: Engine, copies: _Copies) -> dict[int, flo
         for _ in range(3):
             fills[threads]()
         copies.take_sources(bitmask.words)
-    taken: dict[int, Samples] = {threads: samples() for threads in _THREADS}
+    taken: dict[int, array[int]] = {threads: samples() for threads in _THREADS}
     with quiet():
         for _ in range(run.times(100)):
             for threads in _THREADS:
@@ -112,8 +113,8 @@ def _hit_rows(filled: dict[int, float], copies: _Copies) -> list[Row]:
 
 
 def _cold_rows(run: Run, engine: Engine) -> list[Row]:
-    """256 formats never seen, a first mask of each; new patterns each time, both thread counts on the same."""
-    taken: dict[int, Samples] = {threads: samples() for threads in _THREADS}
+    """First masks of 256 formats never seen; new ones each time, both thread counts on the same."""
+    taken: dict[int, array[int]] = {threads: samples() for threads in _THREADS}
     differing = 0
     for number in range(run.times(10)):
         patterns = formats.cold_patterns(_ROWS, run.seed + number)

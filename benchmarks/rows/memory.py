@@ -24,14 +24,16 @@ def measure(run: Run) -> list[Row]:
     run.data["probes"] = found
     rows = [
         compare("index after 2,000 tokens, its own account", _of(found, "index"), most=5 * _MB, show=size),
-        compare("the same, growth of the process", _of(found, "grown"), show=size),
+        compare("the same, growth of the process for each of 8", _of(found, "grown"), show=size),
         compare("shared by a vocabulary, its own account", _of(found, "shared"), most=64 * _MB, show=size),
         compare("vocabulary ready, cold", _of(found, "ready_ns"), most=1.5e9),
     ]
     if OURS in found:
         cached = {OURS: found[OURS]["ready_cached_ns"]} if "ready_cached_ns" in found[OURS] else {}
         missing = note("vocabulary ready, from its on-disk cache", "no on-disk cache found")
-        rows.append(compare("vocabulary ready, from its on-disk cache", cached, most=50e6) if cached else missing)
+        rows.append(
+            compare("vocabulary ready, from its on-disk cache", cached, most=50e6) if cached else missing
+        )
     return rows
 
 

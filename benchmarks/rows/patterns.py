@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from random import Random
 from time import perf_counter_ns
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 from peers import OURS
 from peers.interface import Bitmask, Engine, Format, Refused
 from report import Row, span
-from timing import Samples, quiet, samples, summarise
+from timing import quiet, samples, summarise
 
 from rows.run import Run, compare
 
@@ -33,8 +34,8 @@ def _bounded(run: Run, engine: Engine) -> list[Row]:
     """The first mask and the steps of a short string, under a near bound and under a far one."""
     encode = run.vocabulary.encoding().encode_ordinary
     bitmask = engine.bitmask()
-    first: dict[int, Samples] = {_SHORT: samples(), _LONG: samples()}
-    steps: dict[int, Samples] = {_SHORT: samples(), _LONG: samples()}
+    first: dict[int, array[int]] = {_SHORT: samples(), _LONG: samples()}
+    steps: dict[int, array[int]] = {_SHORT: samples(), _LONG: samples()}
     engine.fresh()
     with quiet():
         for tag in range(run.times(40)):
@@ -50,7 +51,7 @@ def _bounded(run: Run, engine: Engine) -> list[Row]:
     return [_same(f"TTFM p50, {{0,{_LONG}}} / {{0,{_SHORT}}}", first), _same("TBM p50, likewise", steps)]
 
 
-def _same(figure: str, taken: dict[int, Samples]) -> Row:
+def _same(figure: str, taken: dict[int, array[int]]) -> Row:
     short, long = (summarise(taken[longest]).p50 for longest in (_SHORT, _LONG))
     measured = f"{long / short:.2f} ({span(long)} / {span(short)})"
     return Row(figure, measured, f"<= {_SAME}", long / short <= _SAME, values={"short": short, "long": long})
@@ -81,7 +82,7 @@ def _pattern(run: Run, title: str, source: str, for_xgrammar: str) -> Row:
     return compare(f"{title}  TBM p99", values, most=100_000)
 
 
-def _walks(engine: Engine, form: Format, random: Random, count: int) -> Samples:
+def _walks(engine: Engine, form: Format, random: Random, count: int) -> array[int]:
     """At least `count` steps: fill, take any allowed token, advance; a new walk at EOS or after 48 tokens."""
     out, bitmask = samples(), engine.bitmask()
     with quiet():

@@ -1,9 +1,10 @@
-"""What do all groups of figures share? The vocabulary, the engines, the texts, and how the bars are written."""
+"""What do all groups of figures share? Vocabulary, engines, texts, and how the bars are written."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import formats
 from peers import OURS
@@ -22,7 +23,7 @@ class Run:
     texts: list[Text]
     seed: int
     quick: bool
-    data: dict[str, object] = field(default_factory=dict)
+    data: dict[str, Any] = field(default_factory=dict)
 
     @property
     def ours(self) -> Engine | None:

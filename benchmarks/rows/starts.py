@@ -1,4 +1,4 @@
-"""What does it cost to begin and to go back? First mask of the JSON grammar, a new request, rollback and fork."""
+"""What does it cost to begin and to go back? First mask, a new request, rollback and fork."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def _first_mask(run: Run, kind: str, source: Any, bar: float | None) -> Row:
             for name in run.rotated(number):
                 engine = run.engines[name]
                 engine.fresh()
-                notation = (kind, source) if name == OURS else formats.JSON_FOR_ENGINE[name]
-                taken, _, _ = engine.time_to_first_mask(*notation, masks[name])
+                notation, text = (kind, source) if name == OURS else formats.JSON_FOR_ENGINE[name]
+                taken, _, _ = engine.time_to_first_mask(notation, text, masks[name])
                 out[name].append(taken)
     values = {name: summarise(taken).p50 for name, taken in out.items()}
     return compare(f"TTFM, JSON grammar from {kind} p50", values, most=bar)

@@ -1,4 +1,4 @@
-"""What does a step cost? Fill and advance along 200 JSON texts, engine by engine in turn, and one copy of a bitmask."""
+"""What does a step cost? Fill and advance along 200 JSON texts, engine by engine in turn; and one copy."""
 
 from __future__ import annotations
 
@@ -57,7 +57,11 @@ def _rows(tbm: dict[str, Summary], copy: Summary, wrong: dict[str, int]) -> list
     count = next(iter(tbm.values())).count
     return [
         note("timer, inside every sample", span(timer_cost())),
-        note("copy of one bitmask p50", f"{span(copy.p50)} (mean {span(copy.mean)}, p99 {span(copy.p99)})", copy.to_dict()),
+        note(
+            "copy of one bitmask p50",
+            f"{span(copy.p50)} (mean {span(copy.mean)}, p99 {span(copy.p99)})",
+            copy.to_dict(),
+        ),
         count_row(f"JSON texts refused or stranded ({count} steps)", wrong),
         compare("TBM p50", values("p50"), most=copy.p50 + _SLACK, share=1 / 4),
         compare("TBM mean", values("mean"), share=1 / 5),

@@ -206,4 +206,5 @@ def _draw(probabilities: Logits, rng: np.random.Generator) -> int:
 
 def _log_sum_exp(row: Logits) -> float:
     largest = row.max()
-    return float(largest + np.log(np.exp(row - largest).sum()))
+    with np.errstate(over="ignore"):  # a difference may be minus infinity
+        return float(largest + np.log(np.exp(row - largest).sum()))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import io
-import os
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
@@ -51,12 +50,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         code = EXIT_INTERRUPTED
     except BrokenPipeError:
         code = EXIT_READER_GONE
-        _forget_output()
     except MemoryError:
         code = _complain("out of memory", EXIT_FAILED)
     except OSError as error:  # a full disk, say; unreadable input is a MaskwrightError
         code = _complain(error, EXIT_FAILED)
-        _forget_output()
     return code
 
 
@@ -100,14 +97,3 @@ def _never_fail_on_a_character() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-
-
-def _forget_output() -> None:
-    """Let the interpreter's last flush of a stream that is gone go nowhere, or it would print a traceback."""
-    try:
-        descriptor = sys.stdout.fileno()
-    except (OSError, ValueError):
-        return
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, descriptor)
-    os.close(nowhere)

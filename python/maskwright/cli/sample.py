@@ -40,7 +40,11 @@ def add_to(commands: Any) -> None:
         "--seed", type=_at_least(0), default=0, metavar="S", help="of model and sampler (default 0)"
     )
     parser.add_argument(
-        "--max-tokens", type=_at_least(1), default=512, metavar="M", help="a document (default 512)"
+        "--max-tokens",
+        type=_at_least(1),
+        default=512,
+        metavar="M",
+        help="most tokens of a document (default 512)",
     )
     parser.add_argument(
         "--temperature", type=_temperature, default=1.0, metavar="T", help="0 is greedy (default 1)"

@@ -24,8 +24,8 @@ class Constraint:
     >>> constraint.try_advance([0, 1, 1, 0]), constraint.is_complete()
     (3, True)
     >>> constraint.advance(2)
-    >>> constraint.done, constraint.mask().any()
-    (True, np.False_)
+    >>> constraint.done, constraint.mask().tolist()
+    (True, [False, False, False])
     """
 
     def __init__(self, token_index: TokenIndex) -> None:

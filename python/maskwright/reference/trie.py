@@ -25,8 +25,8 @@ class _Level:
 
     first: int  # number of the first node, over all levels
     byte: NDArray[np.uint8]  # [n] the last byte of the path to each node
-    child_start: NDArray[np.intp]  # [n] where its children begin in the next level
-    child_count: NDArray[np.intp]  # [n]
+    child_start: NDArray[np.int32]  # [n] where its children begin in the next level
+    child_count: NDArray[np.int32]  # [n]
 
 
 class Trie:
@@ -49,7 +49,7 @@ class Trie:
         """
         alive = np.zeros(self.n_nodes, np.bool_)
         states = np.array([state], np.int32)
-        nodes = np.array([0], np.intp)  # places in the level; the root is a level of its own
+        nodes = np.array([0], np.int32)  # places in the level; the root is a level of its own
         for level, below in zip(self._levels, self._levels[1:], strict=False):
             nodes, parents = _children(level, nodes)
             states = dfa.trans[states[parents], below.byte[nodes]]
@@ -73,8 +73,8 @@ class Trie:
         for depth in range(int(lengths.max(initial=0)) + 1):
             key = parent * 256 + text[start[ids] + depth]
             nodes, place = np.unique(key, return_inverse=True)
-            count = np.bincount(nodes >> 8, minlength=n_above)
-            levels.append(_Level(first, byte, np.cumsum(count) - count, count))
+            count = np.bincount(nodes >> 8, minlength=n_above).astype(np.int32)
+            levels.append(_Level(first, byte, _starts(count), count))
             first += len(byte)
             n_above, byte = len(nodes), (nodes & 0xFF).astype(np.uint8)
             self.node_of[ids] = first + place
@@ -84,9 +84,15 @@ class Trie:
         return levels
 
 
-def _children(level: _Level, nodes: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _children(level: _Level, nodes: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """The children of `nodes`, and for each child the place of its parent in `nodes`."""
     count = level.child_count[nodes]
-    parents = np.repeat(np.arange(len(nodes)), count)
-    within = np.arange(len(parents)) - np.repeat(np.cumsum(count) - count, count)
-    return level.child_start[nodes][parents] + within, parents
+    parents = np.repeat(np.arange(len(nodes), dtype=np.int32), count)
+    # The k-th child overall is the (k - start)-th of its parent, whose first child has a place of its own.
+    shift = level.child_start[nodes] - _starts(count)
+    return np.arange(len(parents), dtype=np.int32) + shift[parents], parents
+
+
+def _starts(count: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Where each of several runs begins that lie side by side."""
+    return np.cumsum(count, dtype=np.int32) - count

@@ -11,6 +11,7 @@ from maskwright.cli import main
 from maskwright.cli.mask import MaskReader
 from maskwright.reference import regex_to_dfa
 from maskwright.vocabulary import Vocabulary
+from vocabularies import real_path
 
 WORDS = r"[a-z]+( [a-z]+)*"
 
@@ -73,3 +74,10 @@ def test_all_states_are_listed(capfd: pytest.CaptureFixture[str]) -> None:
     assert [row.split()[0] for row in rows] == ["State", "0", "1"]
     assert "more)" in rows[1]
     assert "more)" not in show(capfd, "--states", "all", "--all")
+
+
+def test_an_added_end_is_one_more_id(capfd: pytest.CaptureFixture[str]) -> None:
+    """A tiktoken file names no end token: one id past the 128,000 of Llama 3 stands for it."""
+    record = json.loads(show(capfd, "--tokenizer", str(real_path("llama3")), "--text", "a", "--json"))
+    assert record["of"] == 128_001
+    assert record["allowed"][-1] == 128_000
