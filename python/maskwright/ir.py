@@ -19,6 +19,10 @@ The meaning of each node is a language over bytes and special tokens:
     complement(n)            every byte string that is not in n; regular parts only
     literals([b"..", ..])    any of many byte strings (a word list)
     special(token_id)        one special token, by its id
+    members(..)              keys and values in any or in a given order, no key twice
+    distinct(..)             items, no two alike
+    decimal(..)              a number of an interval that is a multiple of some numbers and not of others
+    nested(n), indentation   n, one level deeper; the unit of indentation, once for each level
 """
 
 from __future__ import annotations
@@ -43,9 +47,37 @@ OP_INTERSECTION = 8
 OP_COMPLEMENT = 9
 OP_LITERALS = 10
 OP_SPECIAL = 11
+OP_MEMBERS = 12
+OP_DISTINCT = 13
+OP_DECIMAL = 14
+OP_NESTED = 15
+OP_INDENTATION = 16
+
+SPELLING_RAW = 0
+"""Two keys or items are the same if their bytes are."""
+SPELLING_JSON = 1
+"""Two keys or items are the same if their JSON values are: escapes are read, numbers compared as exact
+decimals, white space between JSON's tokens is nothing."""
 
 Node = int
 Rule = int
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """A member with a key of its own: `key` (regular) spells it, quotes and all; `tail` is what follows the key."""
+
+    key: Node
+    tail: Node
+    required: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """Members whose keys are in a language: the texts of `key` (regular) that are no declared key."""
+
+    key: Node
+    tail: Node
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +209,84 @@ class Builder:
     def complement(self, body: Node) -> Node:
         """Every byte string (valid UTF-8 or not) that is not in `body`. Regular parts only."""
         return self._node((OP_COMPLEMENT, body))
+
+    # Nodes that remember
+
+    def members(
+        self,
+        separator: Node,
+        declared: Sequence[Declared],
+        open_: Sequence[Open] = (),
+        *,
+        minimum: int = 0,
+        maximum: int | None = None,
+        ordered: bool = False,
+        spelling: int = SPELLING_RAW,
+    ) -> Node:
+        """Members with `separator` between them: what stands between the braces of an object.
+
+        Each declared member at most once and the required ones always; no two open members with the same key; `minimum`
+        to `maximum` members in all. `ordered`: the declared ones in the order given, then the open ones. No key is the
+        beginning of another (a closing quote sees to that); open languages do not overlap. `separator` has no
+        empty text. `spelling` says when two open keys are the same.
+        """
+        words = [separator, int(ordered), minimum, UNBOUNDED if maximum is None else maximum, spelling, len(declared)]
+        for member in declared:
+            words += (member.key, member.tail, int(member.required))
+        for rest in open_:
+            words += (rest.key, rest.tail)
+        return self._node((OP_MEMBERS, *words))
+
+    def distinct(
+        self,
+        separator: Node,
+        prefix: Sequence[Node],
+        rest: Node | None,
+        *,
+        minimum: int = 0,
+        maximum: int | None = None,
+        spelling: int = SPELLING_RAW,
+    ) -> Node:
+        """Items with `separator` between them, no two alike: the items of `prefix` by place, then any number of `rest`.
+
+        `minimum` to `maximum` items in all. Items are regular; no item is followed by what could go on with it.
+        """
+        high = UNBOUNDED if maximum is None else maximum
+        if rest is None:
+            high = min(high, len(prefix))
+            rest = self.empty()
+        return self._node((OP_DISTINCT, separator, minimum, high, spelling, rest, *prefix))
+
+    def decimal(
+        self,
+        *,
+        minimum: str | None = None,
+        maximum: str | None = None,
+        exclusive_minimum: bool = False,
+        exclusive_maximum: bool = False,
+        multiple_of: Sequence[str] = (),
+        not_multiple_of: Sequence[str] = (),
+        integer: bool = False,
+        max_fraction: int = 20,
+        max_digits: int = 40,
+    ) -> Node:
+        """A number in plain decimal (`-12.5`): in the interval, a multiple of each of some numbers and of none of others.
+
+        Numbers are given as plain decimals. `integer`: no fraction is written. At most `max_fraction` digits after the
+        point and `max_digits` before it. No superfluous zeros before, no `-0`; zeros may end a fraction.
+        """
+        fields = (minimum or "", maximum or "", ",".join(multiple_of), ",".join(not_multiple_of))
+        text = "\n".join(fields).encode("ascii")
+        flags = int(exclusive_minimum) | int(exclusive_maximum) << 1 | int(integer) << 2
+        return self._node((OP_DECIMAL, self._store(text), len(text), flags, max_fraction, max_digits))
+
+    def nested(self, body: Node) -> Node:
+        """`body`, where every indentation is one level deeper."""
+        return self._node((OP_NESTED, body))
+
+    def indentation(self, unit: bytes) -> Node:
+        """`unit`, once for each `nested` around this place."""
+        return self._node((OP_INDENTATION, self._store(unit), len(unit)))
 
     # Rules
 
