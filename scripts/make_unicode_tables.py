@@ -1,8 +1,9 @@
 """How is python/maskwright/regex/unicode_tables.txt made? Run this with CPython 3.11 and Perl 5.36 at hand.
 
-Both carry version 14.0.0 of the Unicode Character Database. Python's own notions (`str.isdecimal`, `str.isspace`,
-`str.isalnum`, the case folding of `re`) come from CPython; General_Category, Script, Script_Extensions and the binary
-properties that ECMA-262 names come from Perl's `Unicode::UCD`. The result is text, one set a line:
+Both carry version 14.0.0 of the Unicode Character Database. Python's own notions (`str.isdecimal`,
+`str.isspace`, `str.isalnum`, the case folding of `re`) come from CPython; General_Category, Script,
+Script_Extensions and the binary properties that ECMA-262 names come from Perl's `Unicode::UCD`. The result is
+text, one set a line:
 
     kind <tab> names, separated by "|" <tab> numbers in base 36, separated by blanks
 
@@ -20,15 +21,16 @@ VERSION = "14.0.0"
 TARGET = Path(__file__).parents[1] / "python" / "maskwright" / "regex" / "unicode_tables.txt"
 
 # The names of ECMA-262's table of binary Unicode properties; Any, Assigned and ASCII are made in code.
-BINARY = """ASCII_Hex_Digit AHex, Alphabetic Alpha, Bidi_Control Bidi_C, Bidi_Mirrored Bidi_M, Case_Ignorable CI, Cased,
-Changes_When_Casefolded CWCF, Changes_When_Casemapped CWCM, Changes_When_Lowercased CWL,
+BINARY = """ASCII_Hex_Digit AHex, Alphabetic Alpha, Bidi_Control Bidi_C, Bidi_Mirrored Bidi_M, Case_Ignorable
+CI, Cased, Changes_When_Casefolded CWCF, Changes_When_Casemapped CWCM, Changes_When_Lowercased CWL,
 Changes_When_NFKC_Casefolded CWKCF, Changes_When_Titlecased CWT, Changes_When_Uppercased CWU, Dash,
-Default_Ignorable_Code_Point DI, Deprecated Dep, Diacritic Dia, Emoji, Emoji_Component EComp, Emoji_Modifier EMod,
-Emoji_Modifier_Base EBase, Emoji_Presentation EPres, Extended_Pictographic ExtPict, Extender Ext, Grapheme_Base Gr_Base,
-Grapheme_Extend Gr_Ext, Hex_Digit Hex, IDS_Binary_Operator IDSB, IDS_Trinary_Operator IDST, ID_Continue IDC,
-ID_Start IDS, Ideographic Ideo, Join_Control Join_C, Logical_Order_Exception LOE, Lowercase Lower, Math,
-Noncharacter_Code_Point NChar, Pattern_Syntax Pat_Syn, Pattern_White_Space Pat_WS, Quotation_Mark QMark, Radical,
-Regional_Indicator RI, Sentence_Terminal STerm, Soft_Dotted SD, Terminal_Punctuation Term, Unified_Ideograph UIdeo,
+Default_Ignorable_Code_Point DI, Deprecated Dep, Diacritic Dia, Emoji, Emoji_Component EComp, Emoji_Modifier
+EMod, Emoji_Modifier_Base EBase, Emoji_Presentation EPres, Extended_Pictographic ExtPict, Extender Ext,
+Grapheme_Base Gr_Base, Grapheme_Extend Gr_Ext, Hex_Digit Hex, IDS_Binary_Operator IDSB, IDS_Trinary_Operator
+IDST, ID_Continue IDC, ID_Start IDS, Ideographic Ideo, Join_Control Join_C, Logical_Order_Exception LOE,
+Lowercase Lower, Math, Noncharacter_Code_Point NChar, Pattern_Syntax Pat_Syn, Pattern_White_Space Pat_WS,
+Quotation_Mark QMark, Radical, Regional_Indicator RI, Sentence_Terminal STerm, Soft_Dotted SD,
+Terminal_Punctuation Term, Unified_Ideograph UIdeo,
 Uppercase Upper, Variation_Selector VS, White_Space space, XID_Continue XIDC, XID_Start XIDS"""
 
 # Perl capitalises three names of categories that ECMA-262 writes in lower case, and does not list one.

@@ -1,7 +1,8 @@
-"""Does a text belong to a grammar of regular nodes? Brzozowski derivatives over the IR's own bytes: slow, and simple.
+"""Does a text belong to a grammar of regular nodes? Brzozowski derivatives over the IR: slow, and simple.
 
-Terms are tuples, equal if they are the same: ("set", bits), ("chars", ranges, bytes so far), ("sequence", a, b),
-("choice", members), ("both", members), ("not", a), ("repeat", a, low, high). Rules, and so recursion, are left out.
+Terms are tuples, equal if they are the same: ("set", bits), ("chars", ranges, bytes so far), ("sequence", a,
+b), ("choice", members), ("both", members), ("not", a), ("repeat", a, low, high). Rules, and so recursion, are
+left out.
 """
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
-"""How does a regex become a grammar? `regex_to_ir` for a whole format, `lower_regex` for a part of a larger one.
+"""How does a regex become a grammar? `regex_to_ir` for a whole format, `lower_regex` for a part of one.
 
 python_dialect.py   a Python pattern, `str` or bytes, to a tree
 ecma_dialect.py     an ECMA-262 pattern, with the `u` flag or by Annex B, to a tree
 syntax.py           the tree
 classes.py          Unicode classes and case folding, one fixed version
 lower.py            a tree without assertions to the IR
-assertions.py       anchors, word boundaries and lookaround, cut into trees without them
+whole.py            a tree with anchors, word boundaries or lookaround to the IR
+assertions.py       what each part of it asks of the text around it; with rests.py, loops.py, context.py
 """
 
 from __future__ import annotations
@@ -14,12 +15,23 @@ from typing import Literal
 
 from maskwright.errors import PatternError
 from maskwright.ir import Builder, Grammar, Node
-from maskwright.regex.assertions import Refuse, lower_with_assertions
+from maskwright.regex.context import Refuse
 from maskwright.regex.ecma_dialect import read_ecma
 from maskwright.regex.lower import MAX_WORK, Spell, SpellText, Writer, check_nesting
 from maskwright.regex.python_dialect import read_python, read_python_bytes
 from maskwright.regex.ranges import EVERYTHING, Ranges
-from maskwright.regex.syntax import ANY_TEXT, Look, Sequence, Tree
+from maskwright.regex.syntax import (
+    ANY_TEXT,
+    LAST_LINE_END,
+    TEXT_END,
+    TEXT_START,
+    UNBOUNDED,
+    Look,
+    Sequence,
+    Tree,
+    sequence,
+)
+from maskwright.regex.whole import lower_with_assertions
 
 Dialect = Literal["python", "python-bytes", "ecma"]
 
@@ -29,11 +41,12 @@ __all__ = ["Dialect", "lower_regex", "read_regex", "regex_to_ir"]
 def regex_to_ir(
     pattern: str | bytes, dialect: Dialect = "python", *, search: bool = False, max_work: int = MAX_WORK
 ) -> Grammar:
-    r"""The format of all texts that match `pattern` from beginning to end; with `search`, of all that contain a match.
+    r"""The format of all texts that match `pattern` as a whole; with `search`, of all that contain a match.
 
-    The texts of `"python"` and `"ecma"` are strings of characters in UTF-8, those of `"python-bytes"` any bytes.
-    `max_work` bounds the nodes written. Raises `PatternError` with the place for what is no pattern of the dialect
-    or cannot be enforced, `LimitError` for what takes too much.
+    The texts of `"python"` and `"ecma"` are strings of characters in UTF-8, those of `"python-bytes"` any
+    bytes. `max_work` bounds the steps taken for assertions (anchors, word boundaries, lookaround). Raises
+    `PatternError` with the place for what is no pattern of the dialect or cannot be enforced, `LimitError`
+    for what takes too much.
 
     >>> regex_to_ir(r"\d{4}-\d{2}", "ecma").names
     ('regex',)
@@ -66,10 +79,11 @@ def lower_regex(
 ) -> Node:
     """A node for the texts that match `pattern`, inside a larger grammar.
 
-    `spell` gives the node of one character out of a set of code points (sorted inclusive ranges, never empty), and
-    `spell_text` that of a run of given code points; by default both write UTF-8 (bytes for `"python-bytes"`). With a
-    spelling of its own, such as the escapes of a JSON string, the result holds every spelling of every matching
-    text. That is exact if no spelled text can be read as two different texts. `alphabet` is what a text may hold.
+    `spell` gives the node of one character out of a set of code points (sorted inclusive ranges, never
+    empty), and `spell_text` that of a run of given code points; by default both write UTF-8 (bytes for
+    `"python-bytes"`). With a spelling of its own, such as the escapes of a JSON string, the result holds
+    every spelling of every matching text. That is exact if no spelled text can be read as two different
+    texts. `alphabet` is what a text may hold.
     """
     tree = read_regex(pattern, dialect)
     if dialect == "python-bytes":
@@ -77,14 +91,36 @@ def lower_regex(
         if spell is None:
             spell, spell_text = _byte_spelling(builder)
     writer = Writer(builder, spell, spell_text, alphabet or EVERYTHING, max_work)
-    if not tree.kinds:
-        check_nesting(tree)
-        node = writer.plain(tree)
-        return writer.sequence([writer.any_text, node, writer.any_text]) if search else node
-    whole = Sequence((ANY_TEXT, tree, ANY_TEXT)) if search else tree
+    whole = _without_outer_anchors(tree, search)
     check_nesting(whole)
+    if not whole.kinds:
+        writer.max_work = UNBOUNDED
+        return writer.plain(whole)
     text = pattern if isinstance(pattern, str) else pattern.decode("latin-1")
     return lower_with_assertions(whole, writer, _refusal(text))
+
+
+def _without_outer_anchors(tree: Tree, search: bool) -> Tree:
+    """The tree of the whole text: any text around a search, but where `^` stands first or `$` last.
+
+    This is the straight path for most patterns; `assertions.py` would come to the same by a longer one.
+    """
+    left: list[Tree] = [ANY_TEXT] if search else []
+    right: list[Tree] = [ANY_TEXT] if search else []
+    if isinstance(tree, Sequence) and tree.kinds:
+        parts = list(tree.parts)
+        if parts[0] is TEXT_START:
+            del parts[0]
+            left = []
+        last = parts[-1] if parts else None
+        if last is TEXT_END:
+            del parts[-1]
+            right = []
+        elif isinstance(last, Look) and last.body is LAST_LINE_END:
+            del parts[-1]
+            right = [LAST_LINE_END.parts[0]] if search else []
+        tree = sequence(parts)
+    return sequence([*left, tree, *right]) if left or right else tree
 
 
 def read_regex(pattern: str | bytes, dialect: Dialect) -> Tree:

@@ -1,8 +1,8 @@
-"""Which characters are in \\d, \\w, \\s, \\p{..}, and which match regardless of case? All of one Unicode version.
+r"""Which characters are in \d, \w, \s, \p{..}, and which match regardless of case? All of one Unicode.
 
 The sets are those of Unicode 14.0.0 on every Python, read from `unicode_tables.txt`, which
-`scripts/make_unicode_tables.py` writes and describes. A line of the file is decoded when first asked for: reading it
-takes about a millisecond, once, and only if a pattern names a Unicode class.
+`scripts/make_unicode_tables.py` writes and describes. A line of the file is decoded when first asked for:
+reading it takes about a millisecond, once, and only if a pattern names a Unicode class.
 """
 
 from __future__ import annotations
@@ -131,9 +131,10 @@ def fold_unicode(
 ) -> Ranges:
     """What `re.IGNORECASE` lets a Python `str` set match: its single letters, its spans and its classes.
 
-    Python lower cases the character of the text and looks it up in a set made of the lower case of each member, plus
-    the other lower case letters with the same upper case. Two habits of its own are kept: a set without cased members
-    is not touched, and a single letter beyond the BMP is not lower cased unless it is the whole set (`alone`).
+    Python lower cases the character of the text and looks it up in a set made of the lower case of each
+    member, plus the other lower case letters with the same upper case. Two habits of its own are kept: a set
+    without cased members is not touched, and a single letter beyond the BMP is not lower cased unless it is
+    the whole set (`alone`).
     """
     singles, spans = tuple(singles), tuple(spans)
     members = union(tuple((code, code) for code in singles), spans) if singles or spans else NOTHING

@@ -1,13 +1,15 @@
 """What does an ECMA-262 pattern say? Reads it with the `u` flag, or else by the older rules of Annex B.
 
-A pattern that is legal under `u` means what it means there. One that is not, but is legal without (`\\-` outside a set,
-a lone `]` or `{`, `[\\w-.]`), is read by Annex B, as validators do that try both. Its text still is a string of code
-points: a character beyond the BMP is one character, never two. A pattern that Annex B would read in a way its writer
-cannot have meant (`\\p{L}` as the letter p and braces, `\\u{61}` as 61 times u) is refused with the reason of `u`.
+A pattern that is legal under `u` means what it means there. One that is not, but is legal without (`\\-`
+outside a set, a lone `]` or `{`, `[\\w-.]`), is read by Annex B, as validators do that try both. Its text
+still is a string of code points: a character beyond the BMP is one character, never two. A pattern that Annex
+B would read in a way its writer cannot have meant (`\\p{L}` as the letter p and braces, `\\u{61}` as 61 times
+u) is refused with the reason of `u`.
 """
 
 from __future__ import annotations
 
+import re
 from typing import NoReturn
 
 from maskwright.errors import PatternError
@@ -20,7 +22,7 @@ from maskwright.regex.classes import (
     property_class,
 )
 from maskwright.regex.ranges import EVERYTHING, Ranges, invert, ranges_of, union
-from maskwright.regex.reader import ASSERTION, ATOM, QUANTIFIED, Group, Reader
+from maskwright.regex.reader import ASSERTION, ATOM, QUANTIFIED, Group, Reader, single
 from maskwright.regex.syntax import (
     TEXT_END,
     TEXT_START,
@@ -49,7 +51,7 @@ _DOT = Chars(invert(ECMA_NEWLINE))
 _CLASS_TREES = {letter: Chars(ranges) for letter, ranges in _CLASSES.items()}
 _WORD_BOUNDARY = word_boundary(ASCII_WORD)
 _NO_WORD_BOUNDARY = no_word_boundary(ASCII_WORD, in_empty_text=True)
-_SINGLES: dict[int, Chars] = {code: Chars(((code, code),)) for code in range(0x80)}
+_PLAIN_RUN = re.compile(r"[^\^$\\.*+?()\[\]{}|]+")
 _CLASS_ESCAPES = "dDwWsSpP"
 
 
@@ -93,7 +95,10 @@ class EcmaReader(Reader):
             group = self._open
             self.place = here + 1
             if char not in _SYNTAX:
-                group.add(_single(ord(char)))
+                run = _PLAIN_RUN.match(text, here)
+                assert run is not None
+                self.place = run.end()
+                group.add_characters(run.group())
             elif char == "\\":
                 self._escape(here)
             elif char == "[":
@@ -122,7 +127,7 @@ class EcmaReader(Reader):
         """A closing bracket or brace that closes nothing."""
         if self._unicode:
             raise self.error(f"a lone {char!r}", here, try_=f"'\\{char}' for the character")
-        self._open.add(_single(ord(char)))
+        self._open.add(single(ord(char)))
 
     # Escapes
 
@@ -141,11 +146,11 @@ class EcmaReader(Reader):
         elif char == "k" and (self._unicode or self._has_names):
             raise self._reference(here)
         elif char in "123456789":
-            group.add(_single(self._octal_or_reference(here)))
+            group.add(single(self._octal_or_reference(here)))
         elif char in "pP":
             group.add(Chars(self._property(here)))
         else:
-            group.add(_single(self._escaped_code(here, in_set=False)))
+            group.add(single(self._escaped_code(here, in_set=False)))
 
     def _reference(self, here: int) -> PatternError:
         """`\\k<name>`: a back-reference if it is one at all."""
@@ -155,7 +160,7 @@ class EcmaReader(Reader):
         return self.no_backreference(here)
 
     def _octal_or_reference(self, here: int) -> int:
-        """A backslash and a digit from 1 up: a back-reference if there are so many groups; else, in Annex B, octal."""
+        """A backslash and a digit: a back-reference if there are so many groups; else, by Annex B, octal."""
         digits = self.take_digits(_DIGITS, self.end)
         groups = _count_groups(self.text)
         if len(digits) < 10 and int(digits) <= groups:
@@ -251,7 +256,7 @@ class EcmaReader(Reader):
         return int(digits, 16)
 
     def _not_meant(self, what: str, here: int) -> PatternError:
-        """Annex B would read this escape as plain letters: the writer asked for `u`, and the pattern is not legal there."""
+        """Annex B would read this escape as plain letters, and nobody means that."""
         return self.error(
             f"{what} has its meaning under the flag u only, where the pattern is not legal", here
         )
@@ -408,7 +413,7 @@ class EcmaReader(Reader):
         if bounds is None:
             if self._unicode:
                 raise self.error("a lone '{'", here, try_="'\\{' for the character")
-            group.add(_single(ord(char)))
+            group.add(single(ord(char)))
             return
         if group.last != ATOM:
             raise self.error("nothing to repeat", here)
@@ -430,10 +435,6 @@ class EcmaReader(Reader):
         if bounds[1] is not None and bounds[1] < bounds[0]:
             raise self.error("the bounds of a repetition are in the wrong order", here)
         return bounds
-
-
-def _single(code: int) -> Tree:
-    return _SINGLES.get(code) or Chars(((code, code),))
 
 
 def _count_groups(text: str) -> int:

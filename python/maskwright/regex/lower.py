@@ -1,8 +1,8 @@
 """How does the tree of a pattern become nodes of the IR?
 
 Trees without assertions go over node by node (`Writer.plain`). Trees with assertions are first cut at them by
-`assertions.py`, into plain trees joined with `&` and `~`. How one character is spelled is the caller's choice: in a
-regex it is its UTF-8, inside a JSON string any of its JSON spellings.
+`assertions.py`, into plain trees joined with `&` and `~`. How one character is spelled is the caller's
+choice: in a regex it is its UTF-8, inside a JSON string any of its JSON spellings.
 """
 
 from __future__ import annotations
@@ -19,27 +19,31 @@ Spell = Callable[[Ranges], Node]
 SpellText = Callable[[Sequence[int]], Node]
 
 MAX_NESTING = 200  # one Python frame each; 800 are left to the caller under the default recursion limit
-MAX_WORK = 200_000  # nodes written for one pattern
+MAX_WORK = (
+    50_000  # steps for a pattern with assertions, about 1.5 seconds; others take time linear in their length
+)
 
+MANY_WORDS = 8  # alternatives that are plain words, from which on they are one node
 SURROGATES = (0xD800, 0xDFFF)
 
 
 class Writer:
     """Writes trees into one builder, with the simplifications that need no look at the language.
 
-    `spell` writes one character out of a set; `spell_text` a run of given characters (by default one after the
-    other); `alphabet` is what a text may hold at all (by default every character).
+    `spell` writes one character out of a set; `spell_text` a run of given characters (by default one after
+    the other); `alphabet` is what a text may hold at all (by default every character).
     """
 
     __slots__ = (
+        "_any_text",
         "_chars",
         "_memo",
         "_work",
         "alphabet",
-        "any_text",
         "builder",
         "empty",
         "epsilon",
+        "is_utf8",
         "max_work",
         "spell",
         "spell_text",
@@ -54,6 +58,7 @@ class Writer:
         max_work: int = MAX_WORK,
     ) -> None:
         self.builder = builder
+        self.is_utf8 = spell is None
         self.spell_text = _utf8_text(builder) if spell is None else spell_text
         self.spell = spell or builder.chars
         self.alphabet = alphabet
@@ -63,7 +68,14 @@ class Writer:
         self._chars: dict[Ranges, Node] = {}
         self._memo: dict[Tree, Node] = {}
         self._work = 0
-        self.any_text = self.plain(ANY_TEXT)
+        self._any_text: Node | None = None
+
+    @property
+    def any_text(self) -> Node:
+        """Any text at all."""
+        if self._any_text is None:
+            self._any_text = self.plain(ANY_TEXT)
+        return self._any_text
 
     # Trees without assertions
 
@@ -77,7 +89,7 @@ class Writer:
             if type(tree) is SequenceTree:
                 found = self._sequence(tree.parts)
             elif type(tree) is Choice:
-                found = self.choice([self.plain(branch) for branch in tree.branches])
+                found = self._word_list(tree.branches) or self.choice([self.plain(b) for b in tree.branches])
             else:
                 assert isinstance(tree, Repeat)
                 found = self.repeat(self.plain(tree.body), tree.low, tree.high)
@@ -116,6 +128,20 @@ class Writer:
         if run:
             nodes.append(self._text(run))
         return self.sequence(nodes)
+
+    def _word_list(self, branches: Sequence[Tree]) -> Node | None:
+        """Many branches that are all plain words, as one node; None if they are not."""
+        if len(branches) < MANY_WORDS or not self.is_utf8:
+            return None
+        words = []
+        for branch in branches:
+            parts = branch.parts if isinstance(branch, SequenceTree) else (branch,)
+            if not all(type(part) is Chars and _is_single(part.ranges, self.alphabet) for part in parts):
+                return None
+            words.append(
+                "".join(chr(part.ranges[0][0]) for part in parts if isinstance(part, Chars)).encode()
+            )
+        return self.builder.literals(words)
 
     def _text(self, run: list[int]) -> Node:
         self.count(1)

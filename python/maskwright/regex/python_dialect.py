@@ -1,14 +1,15 @@
 """What does a Python pattern say? Reads `str` and `bytes` patterns as CPython 3.11 to 3.13 reads them.
 
-Everything that `re.compile` refuses is refused here. Back-references, conditionals, possessive quantifiers, atomic
-groups and locale flags are refused too: their languages are not regular, or not fixed. Laziness and capturing do not
-change what a full match accepts and are dropped.
+Everything that `re.compile` refuses is refused here. Back-references, conditionals, possessive quantifiers,
+atomic groups and locale flags are refused too: their languages are not regular, or not fixed. Laziness and
+capturing do not change what a full match accepts and are dropped.
 """
 
 from __future__ import annotations
 
+import re
 import unicodedata
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NoReturn
 
 from maskwright.regex.classes import (
@@ -21,11 +22,11 @@ from maskwright.regex.classes import (
     is_assigned,
     python_class,
 )
-from maskwright.regex.ranges import EVERYTHING, NOTHING, Ranges, contains, intersect, invert, ranges_of, union
-from maskwright.regex.reader import ASSERTION, ATOM, NOTHING_YET, QUANTIFIED, Group, Reader
+from maskwright.regex.ranges import EVERYTHING, NOTHING, Ranges, contains, invert, ranges_of, union
+from maskwright.regex.reader import ASSERTION, NOTHING_YET, QUANTIFIED, Group, Reader, single
 from maskwright.regex.syntax import (
     ANY_SIDE,
-    EDGE,
+    LAST_LINE_END,
     TEXT_END,
     TEXT_START,
     Chars,
@@ -33,11 +34,9 @@ from maskwright.regex.syntax import (
     Look,
     Side,
     Tree,
-    choice,
     look,
     no_word_boundary,
     repeat,
-    sequence,
     word_boundary,
 )
 
@@ -71,7 +70,6 @@ _NOT_NEWLINE = Chars(invert(NEWLINE))
 _ANY = Chars(EVERYTHING)
 _LINE_START = Gap((Side(NEWLINE, True), ANY_SIDE))
 _LINE_END = Gap((ANY_SIDE, Side(NEWLINE, True)))
-_BEFORE_LAST_NEWLINE = sequence([repeat(Chars(NEWLINE), 0, 1), TEXT_END])
 
 _CLASSES: dict[tuple[str, bool], Ranges] = {}
 
@@ -90,7 +88,14 @@ def _class(letter: str, ascii_only: bool) -> Ranges:
     return found
 
 
-_SINGLES: dict[int, Chars] = {code: Chars(((code, code),)) for code in range(0x80)}
+_PLAIN_RUN = re.compile(r"[^.\\\[{()*+?^$|]+")
+
+
+@cache
+def _boundary(char: str, ascii_only: bool) -> Tree:
+    """A word boundary, or none: up to Python 3.13 there is none either in the empty text."""
+    word = _class("w", ascii_only)
+    return word_boundary(word) if char == "b" else no_word_boundary(word, in_empty_text=False)
 
 
 @lru_cache(4096)
@@ -123,7 +128,7 @@ class PythonReader(Reader):
             if group.flags & VERBOSE and (char in _BLANKS or char == "#"):
                 self._skip_verbose(char)
             elif char not in _SPECIAL:
-                group.add(self._single(ord(char), group.flags))
+                self._characters(here)
             elif char == "\\":
                 self._escape(here)
             elif char == "[":
@@ -166,14 +171,25 @@ class PythonReader(Reader):
     def _dollar(self, here: int, flags: int) -> Tree:
         if flags & MULTI_LINE:
             return _LINE_END
-        return Look(_BEFORE_LAST_NEWLINE, ahead=True, negative=False, offset=here)
+        return Look(LAST_LINE_END, ahead=True, negative=False, offset=here)
 
     # Single characters
+
+    def _characters(self, here: int) -> None:
+        """One character, or a run of them, standing for themselves."""
+        group = self._open
+        if group.flags & (VERBOSE | IGNORE_CASE):
+            group.add(self._single(ord(self.text[here]), group.flags))
+            return
+        run = _PLAIN_RUN.match(self.text, here)
+        assert run is not None
+        self.place = run.end()
+        group.add_characters(run.group())
 
     def _single(self, code: int, flags: int) -> Tree:
         """One given character, in both cases if so flagged."""
         if not flags & IGNORE_CASE:
-            return _SINGLES.get(code) or Chars(((code, code),))
+            return single(code)
         return _folded_single(code, bool(flags & ASCII))
 
     def _escape(self, here: int) -> None:
@@ -199,12 +215,10 @@ class PythonReader(Reader):
             return TEXT_START
         if char == "Z":
             return TEXT_END
-        word = _class("w", ascii_only)
-        # Up to 3.13, \B does not match the empty text.
-        return word_boundary(word) if char == "b" else no_word_boundary(word, in_empty_text=False)
+        return _boundary(char, ascii_only)
 
     def _octal_or_reference(self, here: int) -> int:
-        """A backslash and a digit: octal if it starts with 0 or has three octal digits, else a back-reference."""
+        """A backslash and a digit: octal with a leading 0 or three octal digits, else a back-reference."""
         if self.text[self.place] == "0":
             return int(self.take_digits(_OCTAL, 3), 8)
         digits = self.text[self.place : self.place + 3]
@@ -246,7 +260,7 @@ class PythonReader(Reader):
         return code
 
     def _named(self, here: int) -> int:
-        r"""`\N{name}`: names are stable across Unicode versions, but newer ones are not in the fixed version."""
+        r"""`\N{name}`: names never change, but newer ones are not in the fixed version."""
         close = self.text.find("}", self.place)
         if not self.take_if("{") or close < 0:
             raise self.error("\\N takes a name in braces", here)
@@ -346,7 +360,7 @@ class PythonReader(Reader):
         elif char == "#":
             if not self._skip_past(")"):
                 raise self.error("a comment is not closed", here)
-        elif char == "=" or char == "!":
+        elif char and char in "=!":
             self._push(Group("ahead" + char, here, flags))
         elif char == "<" and self.text[self.place : self.place + 1] in ("=", "!"):
             self.place += 1
@@ -476,7 +490,7 @@ class PythonReader(Reader):
         if bounds is None:
             group.add(self._single(ord(char), group.flags))
             return
-        if group.last == NOTHING_YET or group.last == ASSERTION:
+        if group.last in (NOTHING_YET, ASSERTION):
             raise self.error("nothing to repeat", here)
         if group.last == QUANTIFIED:
             raise self.error("a repetition is repeated", here, try_="a group around the first one")

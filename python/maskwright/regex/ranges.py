@@ -1,14 +1,17 @@
-"""How are sets of code points written and combined? As sorted, inclusive ranges that neither overlap nor touch."""
+"""How are sets of code points written and combined? As sorted inclusive ranges that do not touch."""
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable
+from functools import lru_cache
 
 from maskwright.ir import MAX_CODE_POINT, merge_ranges
 
 Ranges = tuple[tuple[int, int], ...]
 
 NOTHING: Ranges = ()
+LARGE = 64  # ranges, from which on the work is remembered
 EVERYTHING: Ranges = ((0, MAX_CODE_POINT),)
 
 
@@ -34,6 +37,10 @@ def invert(members: Ranges) -> Ranges:
     >>> invert(((0, 9), (11, 0x10FFFF)))
     ((10, 10),)
     """
+    return _invert(members) if len(members) < LARGE else _invert_large(members)
+
+
+def _invert(members: Ranges) -> Ranges:
     found = []
     start = 0
     for low, high in members:
@@ -55,6 +62,27 @@ def intersect(left: Ranges, right: Ranges) -> Ranges:
         return right
     if right == EVERYTHING or not left:
         return left
+    if len(left) > len(right):
+        left, right = right, left
+    if len(right) < LARGE:
+        return _intersect(left, right)
+    return _intersect_few(left, right) if len(left) < 4 else _intersect_large(left, right)
+
+
+def _intersect_few(left: Ranges, right: Ranges) -> Ranges:
+    """A few ranges with many, by binary search."""
+    found = []
+    for low, high in left:
+        place = bisect_left(right, (low, 0))
+        if place and right[place - 1][1] >= low:
+            place -= 1
+        while place < len(right) and right[place][0] <= high:
+            found.append((max(low, right[place][0]), min(high, right[place][1])))
+            place += 1
+    return tuple(found)
+
+
+def _intersect(left: Ranges, right: Ranges) -> Ranges:
     found = []
     i = j = 0
     while i < len(left) and j < len(right):
@@ -67,6 +95,11 @@ def intersect(left: Ranges, right: Ranges) -> Ranges:
         else:
             j += 1
     return tuple(found)
+
+
+# Unicode's classes have up to 2,000 ranges, and patterns use the same few again: 0.2 ms a time otherwise.
+_invert_large = lru_cache(256)(_invert)
+_intersect_large = lru_cache(1024)(_intersect)
 
 
 def subtract(left: Ranges, right: Ranges) -> Ranges:

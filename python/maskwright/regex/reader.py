@@ -1,4 +1,4 @@
-"""What do the parsers of all dialects share? A place in the pattern, the open groups, and how an error is raised.
+"""What do the parsers of all dialects share? A place in the pattern, the open groups, the errors.
 
 No parser recurses: open groups are a list, so nesting is bounded by memory alone.
 """
@@ -6,7 +6,7 @@ No parser recurses: open groups are a list, so nesting is bounded by memory alon
 from __future__ import annotations
 
 from maskwright.errors import PatternError
-from maskwright.regex.syntax import Tree, choice, sequence
+from maskwright.regex.syntax import Chars, Tree, choice, sequence
 
 MAX_COUNT = 0xFFFF_FFFF  # the IR's counts are below it, and so are Python's
 
@@ -14,6 +14,14 @@ NOTHING_YET = 0  # what the last item of a sequence was, as far as a quantifier 
 ATOM = 1
 ASSERTION = 2
 QUANTIFIED = 3
+
+
+_ASCII = [Chars(((code, code),)) for code in range(0x80)]
+
+
+def single(code: int) -> Chars:
+    """The tree of one given character."""
+    return _ASCII[code] if code < 0x80 else Chars(((code, code),))
 
 
 class Group:
@@ -39,6 +47,11 @@ class Group:
         self.branches.append(sequence(self.items))
         self.items = []
         self.last = NOTHING_YET
+
+    def add_characters(self, characters: str) -> None:
+        """Append a run of given characters."""
+        self.items.extend([single(ord(character)) for character in characters])
+        self.last = ATOM
 
     def tree(self) -> Tree:
         """All branches together."""
@@ -99,7 +112,7 @@ class Reader:
 
     def count(self, digits: str, offset: int) -> int:
         """A repetition count; too many digits would be slow to read, and no count that large is held."""
-        if len(digits) > 10 and digits.lstrip("0")[10:] or int(digits.lstrip("0") or "0") >= MAX_COUNT:
+        if (len(digits) > 10 and digits.lstrip("0")[10:]) or int(digits.lstrip("0") or "0") >= MAX_COUNT:
             raise self.error("the repetition count is too large", offset, why=f"counts are below {MAX_COUNT}")
         return int(digits.lstrip("0") or "0")
 

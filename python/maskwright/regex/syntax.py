@@ -8,8 +8,9 @@
                anchors, word boundaries, lookaround for one character
     Look       nothing, at a place where a tree does (or does not) match what follows or what precedes
 
-Dialects are gone here: sets are final (case is folded, classes are spelled out), captures and laziness, which do not
-change the language, are dropped. Each node knows what its parts add up to, so nobody walks a tree to find out.
+Dialects are gone here: sets are final (case is folded, classes are spelled out), captures and laziness, which
+do not change the language, are dropped. Each node knows what its parts add up to, so nobody walks a tree to
+find out.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ BEHIND = 4
 
 
 class Tree:
-    """One node. `kinds`: the assertions in it; `narrow`, `wide`: the lengths of its texts; `depth`: of the tree."""
+    """One node. `kinds`: the assertions in it; `narrow` and `wide`: the lengths of its texts; `depth`."""
 
     __slots__ = ("depth", "kinds", "narrow", "wide")
 
@@ -113,7 +114,7 @@ class Side:
 
 
 class Gap(Tree):
-    """Nothing, where for one of the `pairs` the left neighbour fits its first side and the right one its second."""
+    """Nothing, where for one of the `pairs` both neighbours fit."""
 
     __slots__ = ("pairs",)
 
@@ -144,6 +145,7 @@ EDGE = Side(NOTHING, True)
 TEXT_START = Gap((EDGE, ANY_SIDE))
 TEXT_END = Gap((ANY_SIDE, EDGE))
 ANY_TEXT = Repeat(Chars(EVERYTHING), 0, None)
+LAST_LINE_END = Sequence((Repeat(Chars(((10, 10),)), 0, 1), TEXT_END))  # what Python's `$` looks ahead for
 
 
 def sequence(parts: Many[Tree]) -> Tree:
@@ -168,7 +170,7 @@ def repeat(body: Tree, low: int, high: int | None) -> Tree:
         return body
     if isinstance(body, (Gap, Look)):
         return body if low else EMPTY
-    # (x{a,}){c,} is x{a * c,} where a and c are 0 or 1; an optional body may as well be a required one in a star.
+    # (x{a,}){c,} is x{a * c,} where a and c are 0 or 1.
     if (
         isinstance(body, Repeat)
         and low <= 1
@@ -202,3 +204,12 @@ def no_word_boundary(word: Ranges, *, in_empty_text: bool) -> Gap:
         return Gap((inside, inside), (outside, outside))
     between = Side(invert(word), False)
     return Gap((inside, inside), (between, outside), (outside, between))
+
+
+def children(tree: Tree) -> Many[Tree]:
+    """The trees directly inside a tree."""
+    if isinstance(tree, Sequence):
+        return tree.parts
+    if isinstance(tree, Choice):
+        return tree.branches
+    return (tree.body,) if isinstance(tree, (Repeat, Look)) else ()

@@ -75,11 +75,12 @@ ECMA_ATOMS = [
 ]
 ECMA_GAPS = ["^", "$", r"\b", r"\B"]
 QUANTIFIERS = ["*", "+", "?", "{2}", "{0,2}", "{1,}", "*?", "+?", "??", "{1,2}?"]
+# Letters with more than two cases, or whose other case is far away, are among the texts on purpose.
 LETTERS = "aaabbbfo A_1 .-\n\rékKKſsßẞİıi𐐀𐐨😀ʼn\u2028\u3000٣Ωя"
 
 
 class PatternMaker:
-    """Makes patterns of one dialect. `assertions`: how often one is put in; `loops`: also inside unbounded repeats."""
+    """Makes patterns of one dialect; `assertions` is how often one is put in."""
 
     def __init__(self, rng: random.Random, dialect: str, assertions: float) -> None:
         self.rng = rng
@@ -118,6 +119,8 @@ class PatternMaker:
         rng = self.rng
         if not depth or rng.random() < 0.6:
             return rng.choice(self.gaps)
+        if rng.random() < 0.15:
+            return f"(?:(?!{self._choice(0)})[{rng.choice(['^1', 'a-f', '^a'])}]){rng.choice(QUANTIFIERS)}"
         if rng.random() < 0.65:
             return f"{rng.choice(['(?=', '(?!'])}{self._choice(depth - 1)})"
         body = (
@@ -129,3 +132,17 @@ class PatternMaker:
 
     def text(self) -> str:
         return "".join(self.rng.choices(LETTERS, k=self.rng.choice([0, 1, 1, 2, 2, 3, 4, 5, 7])))
+
+
+LEGACY_SIGNS = [*"ab\\\\-_[](){}*+?|^$.,:<>=!0123kucxdwsBpP"]
+LEGACY_BITS = ["(?:", "(?=", "(?<a>", "[^", "[a-", r"\c", r"\x4", r"\u00", "{1,2}", r"\1"]
+LEGACY_LETTERS = "aab_1-\\[](){},uxkcdpP0\x01\x03:<>"
+
+
+def legacy_pattern(rng: random.Random) -> str:
+    """A soup of signs: often no pattern at all, sometimes one without the flag `u` only."""
+    return "".join(rng.choice(LEGACY_SIGNS + LEGACY_BITS) for _ in range(rng.randint(1, 8)))
+
+
+def legacy_text(rng: random.Random) -> str:
+    return "".join(rng.choices(LEGACY_LETTERS, k=rng.choice([0, 1, 1, 2, 2, 3, 4, 6])))
