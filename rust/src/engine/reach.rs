@@ -12,9 +12,9 @@ pub fn missing_bytes(program: &Program, vocabulary: &Vocabulary) -> Vec<u8> {
     if has.iter().all(|&has| has) {
         return Vec::new();
     }
-    let live = live_states(program, &has);
+    let live = live_states(program, has);
     let mut needed = [false; 256];
-    for state in reached_states(program, &has).into_iter().filter(|&state| !live[state as usize]) {
+    for state in reached_states(program, has).into_iter().filter(|&state| !live[state as usize]) {
         for edge in program.byte_edges(state) {
             (edge.low..=edge.high).filter(|&byte| !has[byte as usize]).for_each(|byte| needed[byte as usize] = true);
         }

@@ -22,6 +22,7 @@ pub struct Vocabulary {
     /// The same and the ids that end a text: what a row without a constraint allows.
     pub ordinary_and_eos: Vec<u32>,
     n_tokens: u32,
+    used: Box<[bool; 256]>,
     blob: Vec<u8>,
     offsets: Vec<u32>,
     parts: Mutex<Parts>,
@@ -48,9 +49,11 @@ impl Vocabulary {
         eos.dedup();
         let mut ordinary_and_eos = ordinary.clone();
         eos.iter().for_each(|&id| set(&mut ordinary_and_eos, id));
+        let mut used = Box::new([false; 256]);
+        blob.iter().for_each(|&byte| used[byte as usize] = true);
         // `Trie::build` has checked that the blob is shorter than 2^31 bytes.
         let offsets = offsets.iter().map(|&at| at as u32).collect();
-        Ok(Vocabulary { trie, eos, ordinary: ordinary.into(), ordinary_and_eos, n_tokens, blob, offsets, parts: Mutex::default() })
+        Ok(Vocabulary { trie, eos, ordinary: ordinary.into(), ordinary_and_eos, n_tokens, used, blob, offsets, parts: Mutex::default() })
     }
 
     pub fn n_tokens(&self) -> u32 {
@@ -76,10 +79,8 @@ impl Vocabulary {
     }
 
     /// Bytes that some token has.
-    pub fn used_bytes(&self) -> [bool; 256] {
-        let mut used = [false; 256];
-        self.blob.iter().for_each(|&byte| used[byte as usize] = true);
-        used
+    pub fn used_bytes(&self) -> &[bool; 256] {
+        &self.used
     }
 
     /// The other tokens with the bytes of `id`, where `id` is the lowest of them.
