@@ -72,6 +72,10 @@ impl Shapes {
             Node::Reference(rule) => null(&ir.rules[rule as usize]),
             // Not monotone, but regular: no cycle goes through it, so it settles after its body.
             Node::Complement(body) => !null(&body),
+            Node::Members(members) => members.nullable(),
+            Node::Distinct(distinct) => distinct.min == 0,
+            Node::Decimal { .. } | Node::Indentation { .. } => false,
+            Node::Nested(body) => null(&body),
         }
     }
 
@@ -97,6 +101,8 @@ impl Shapes {
             Node::Literal(text) => text.len() as u64,
             Node::Literals { text, .. } => text.len() as u64,
             Node::ByteClass(_) | Node::Special(_) => 1,
+            Node::Members(_) | Node::Distinct(_) | Node::Decimal { .. } => 1,
+            Node::Nested(_) | Node::Indentation { .. } => 1,
             Node::Chars(pairs) => 1 + pairs.len() as u64 / 32,
             Node::Sequence(parts) | Node::Choice(parts) => parts.iter().map(of).fold(0, u64::saturating_add),
             Node::Intersection(parts) => parts.iter().map(of).fold(1, u64::saturating_mul),
@@ -172,7 +178,17 @@ pub fn for_each_child(node: Node, mut visit: impl FnMut(u32)) {
         Node::Sequence(parts) | Node::Choice(parts) | Node::Intersection(parts) => {
             parts.iter().for_each(|&part| visit(part));
         }
-        Node::Repeat { body, .. } | Node::Complement(body) => visit(body),
+        Node::Repeat { body, .. } | Node::Complement(body) | Node::Nested(body) => visit(body),
+        Node::Members(members) => {
+            visit(members.separator);
+            members.declared().for_each(|(key, tail, _)| [key, tail].into_iter().for_each(&mut visit));
+            members.open().for_each(|(key, tail)| [key, tail].into_iter().for_each(&mut visit));
+        }
+        Node::Distinct(distinct) => {
+            visit(distinct.separator);
+            visit(distinct.rest);
+            distinct.prefix.iter().for_each(|&item| visit(item));
+        }
         _ => {}
     }
 }

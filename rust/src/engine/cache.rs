@@ -9,17 +9,24 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use rustc_hash::FxHashMap;
 
 use super::arena::{Interner, lock};
+use super::data::{Data, DataKey, NOTHING, Text};
 use super::mask::MaskStore;
 use super::stack::{BOTTOM, CUT, Config, ConfigId, Content, Frame, FrameId, Item};
 
 /// How deep two frames with the same tops are united; below that both are kept, which is right but larger.
 const MAX_UNION_DEPTH: u32 = 48;
 
+/// Content without anything.
+pub const EMPTY: Content<'static> =
+    Content { items: &[], end: false, cut: false, depth: 0, direct: false, perhaps: false };
+
 pub struct Cache {
     /// Which cache of its index it is.
     pub serial: u64,
     pub frames: Interner<Frame>,
     pub configs: Interner<Config>,
+    pub datas: Interner<Data>,
+    pub texts: Interner<Text>,
     pub masks: MaskStore,
     unions: Mutex<FxHashMap<(FrameId, FrameId), FrameId>>,
     /// (configuration, special token) to a transition.
@@ -37,6 +44,8 @@ impl Cache {
             serial,
             frames: Interner::new(),
             configs: Interner::new(),
+            datas: Interner::new(),
+            texts: Interner::new(),
             masks: MaskStore::new(),
             unions: Mutex::default(),
             token_steps: Mutex::default(),
@@ -45,8 +54,10 @@ impl Cache {
             hits: AtomicU64::new(0),
             misses: AtomicU64::new(0),
         };
-        let bottom = cache.frames.intern(Content { items: &[], end: true, cut: false, depth: 0 });
-        let cut = cache.frames.intern(Content { items: &[], end: false, cut: true, depth: 0 });
+        let nothing = cache.datas.intern(DataKey::default());
+        debug_assert_eq!(nothing, NOTHING);
+        let bottom = cache.frames.intern(Content { end: true, ..EMPTY });
+        let cut = cache.frames.intern(Content { cut: true, ..EMPTY });
         debug_assert_eq!((bottom, cut), (BOTTOM, CUT));
         cache
     }
@@ -55,6 +66,8 @@ impl Cache {
     pub fn bytes(&self) -> usize {
         self.frames.bytes()
             + self.configs.bytes()
+            + self.datas.bytes()
+            + self.texts.bytes()
             + self.masks.bytes()
             + self.row_bytes.load(Ordering::Relaxed)
             + 24 * (lock(&self.unions).len() + lock(&self.outlines).len())
@@ -69,7 +82,7 @@ impl Cache {
         items.sort_unstable();
         items.dedup();
         let depth = 1 + items.iter().map(|item| self.frames.get(item.frame).depth).max().unwrap_or(0);
-        self.frames.intern(Content { items, end, cut, depth })
+        self.frames.intern(Content { items, end, cut, depth, ..EMPTY })
     }
 
     /// The frame that goes on where either does.

@@ -41,12 +41,16 @@ impl Mask {
 
     pub fn contains(&self, id: u32) -> bool {
         self.add.binary_search(&id).is_ok()
-            || self.base.as_ref().is_some_and(|base| contains(base, id)) && self.remove.binary_search(&id).is_err()
+            || self.base.as_ref().is_some_and(|base| contains(base, id))
+                && self.remove.binary_search(&id).is_err()
     }
 
     /// Bytes that the mask holds for itself.
     fn heap_bytes(&self) -> usize {
-        let own = self.base.as_ref().map_or(0, |base| if Arc::strong_count(base) == 1 { base.len() * 4 } else { 0 });
+        let own = self
+            .base
+            .as_ref()
+            .map_or(0, |base| if Arc::strong_count(base) == 1 { base.len() * 4 } else { 0 });
         own + (self.add.len() + self.remove.len()) * 4
     }
 

@@ -61,8 +61,10 @@ impl Part {
         let Cutter { runs, rests, .. } = cutter;
         let outer_bytes: Vec<u8> = (0..=255).filter(|&byte| automaton.next(0, byte) == BROKEN).collect();
         let others = others(vocabulary, &rests);
-        let inner: Vec<Rest> =
-            rests.into_iter().filter(|rest| automaton.next(0, vocabulary.bytes(rest.id)[0]) != BROKEN).collect();
+        let inner: Vec<Rest> = rests
+            .into_iter()
+            .filter(|rest| automaton.next(0, vocabulary.bytes(rest.id)[0]) != BROKEN)
+            .collect();
         Part::assemble(vocabulary, runs, inner, outer_bytes, others)
     }
 
@@ -75,7 +77,8 @@ impl Part {
     ) -> Part {
         let rest_of = |rest: &Rest| &vocabulary.bytes(rest.id)[rest.at as usize..];
         inner.sort_unstable_by(|a, b| rest_of(a).cmp(rest_of(b)).then((a.chars, a.id).cmp(&(b.chars, b.id))));
-        let (mut strings, mut token_starts, mut tokens): (Vec<&[u8]>, _, _) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut strings, mut token_starts, mut tokens): (Vec<&[u8]>, _, _) =
+            (Vec::new(), Vec::new(), Vec::new());
         for rest in &inner {
             if strings.last() != Some(&rest_of(rest)) {
                 strings.push(rest_of(rest));
@@ -101,7 +104,8 @@ impl Part {
 
     /// The tokens on rest `id` with `from..=to` characters before it, as (characters, token).
     pub fn tokens(&self, id: u32, from: u32, to: u32) -> &[(u32, u32)] {
-        let all = &self.tokens[self.token_starts[id as usize] as usize..self.token_starts[id as usize + 1] as usize];
+        let all = &self.tokens
+            [self.token_starts[id as usize] as usize..self.token_starts[id as usize + 1] as usize];
         let start = all.partition_point(|token| token.0 < from);
         let end = all.partition_point(|token| token.0 <= to);
         &all[start..end]

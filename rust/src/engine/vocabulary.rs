@@ -41,10 +41,16 @@ impl Vocabulary {
         let trie = Trie::build(&strings)?;
         let n_tokens = strings.len() as u32;
         if let Some(&id) = eos.iter().find(|&&id| id >= n_tokens) {
-            return Err(Error::vocabulary(format!("EOS id {id} is not in the vocabulary"), format!("id {id}")));
+            return Err(Error::vocabulary(
+                format!("EOS id {id} is not in the vocabulary"),
+                format!("id {id}"),
+            ));
         }
         let mut ordinary = vec![0; n_words(n_tokens)];
-        (0u32..).zip(&strings).filter(|(_, bytes)| !bytes.is_empty()).for_each(|(id, _)| set(&mut ordinary, id));
+        (0u32..)
+            .zip(&strings)
+            .filter(|(_, bytes)| !bytes.is_empty())
+            .for_each(|(id, _)| set(&mut ordinary, id));
         eos.sort_unstable();
         eos.dedup();
         let mut ordinary_and_eos = ordinary.clone();
@@ -53,7 +59,17 @@ impl Vocabulary {
         blob.iter().for_each(|&byte| used[byte as usize] = true);
         // `Trie::build` has checked that the blob is shorter than 2^31 bytes.
         let offsets = offsets.iter().map(|&at| at as u32).collect();
-        Ok(Vocabulary { trie, eos, ordinary: ordinary.into(), ordinary_and_eos, n_tokens, used, blob, offsets, parts: Mutex::default() })
+        Ok(Vocabulary {
+            trie,
+            eos,
+            ordinary: ordinary.into(),
+            ordinary_and_eos,
+            n_tokens,
+            used,
+            blob,
+            offsets,
+            parts: Mutex::default(),
+        })
     }
 
     pub fn n_tokens(&self) -> u32 {
@@ -107,7 +123,11 @@ impl Vocabulary {
 
     /// Heap bytes held: the trie, the tokens, and the parts built so far.
     pub fn heap_bytes(&self) -> usize {
-        self.trie.heap_bytes() + self.blob.len() + self.offsets.len() * 4 + self.ordinary.len() * 4 + lock(&self.parts).bytes
+        self.trie.heap_bytes()
+            + self.blob.len()
+            + self.offsets.len() * 4
+            + self.ordinary.len() * 4
+            + lock(&self.parts).bytes
     }
 
     /// How many classes have a part.

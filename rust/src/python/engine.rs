@@ -60,7 +60,8 @@ impl PyVocabulary {
 }
 
 fn token_id(id: i64) -> Result<u32, Error> {
-    u32::try_from(id).map_err(|_| Error::vocabulary(format!("EOS id {id} is out of range"), format!("id {id}")))
+    u32::try_from(id)
+        .map_err(|_| Error::vocabulary(format!("EOS id {id} is out of range"), format!("id {id}")))
 }
 
 #[pyclass(frozen, name = "EngineIndex", module = "maskwright._native")]
@@ -115,7 +116,8 @@ impl PyIndex {
             stats.set_item("masks", cache.masks.len())?;
             stats.set_item("masks_shared", cache.masks.shared())?;
             stats.set_item("mask_bytes", cache.masks.bytes())?;
-            stats.set_item("mask_bytes_dense", cache.masks.len() as usize * index.vocabulary.n_words() * 4)?;
+            stats
+                .set_item("mask_bytes_dense", cache.masks.len() as usize * index.vocabulary.n_words() * 4)?;
             stats.set_item("cache_bytes", cache.bytes())?;
             stats.set_item("caches", index.n_caches.load(Ordering::Relaxed))?;
             stats.set_item("hits", cache.hits.load(Ordering::Relaxed))?;
@@ -163,7 +165,8 @@ impl PyConstraint {
             if let Some(id) = self.mask_id(py)? {
                 self.constraint.mask_at(id).fill(&mut words);
             }
-            let bools: Vec<u8> = (0..vocabulary.n_tokens()).map(|id| u8::from(contains(&words, id))).collect();
+            let bools: Vec<u8> =
+                (0..vocabulary.n_tokens()).map(|id| u8::from(contains(&words, id))).collect();
             let array = py.import("numpy")?.call_method1("frombuffer", (PyBytes::new(py, &bools), "?"))?;
             array.call_method0("copy")
         })
@@ -273,7 +276,9 @@ impl PyConstraint {
         let constraint = &self.constraint;
         let quick = constraint.mask(&mut Work::new("quick", QUICK_STEPS));
         match quick {
-            Err(Error::Limit { limit: "quick", .. }) => py.detach(|| constraint.mask(&mut constraint.index().work())),
+            Err(Error::Limit { limit: "quick", .. }) => {
+                py.detach(|| constraint.mask(&mut constraint.index().work()))
+            }
             result => result,
         }
     }
@@ -281,8 +286,13 @@ impl PyConstraint {
     fn refusal(&self, token: i64, reason: Advance) -> PyErr {
         let constraint = &self.constraint;
         let (what, why) = match reason {
-            Advance::AfterEnd => (format!("token {token} comes after the end of the text"), "the constraint is done".into()),
-            _ => (format!("token {token} ({}) is not allowed here", constraint.describe(token)), constraint.expected()),
+            Advance::AfterEnd => {
+                (format!("token {token} comes after the end of the text"), "the constraint is done".into())
+            }
+            _ => (
+                format!("token {token} ({}) is not allowed here", constraint.describe(token)),
+                constraint.expected(),
+            ),
         };
         raise("TokenNotAllowed", &what, |fields| {
             fields.set_item("token_id", token)?;
@@ -314,10 +324,15 @@ pub fn fill_bitmasks<'py>(
             .map(|object| if object.is_none() { Ok(None) } else { object.cast_into().map(Some) })
             .collect::<Result<_, _>>()
             .map_err(|_| PyTypeError::new_err("constraints must be a list of Constraint or None"))?;
-        let held: Vec<Option<PyRef<'py, PyConstraint>>> =
-            objects.iter().map(|object| object.as_ref().map(Bound::try_borrow).transpose()).collect::<Result<_, _>>()?;
-        let list: Vec<Option<&Constraint>> = held.iter().map(|held| held.as_ref().map(|c| &c.constraint)).collect();
-        if let Some(at) = list.iter().flatten().position(|c| c.index().vocabulary.n_tokens() != vocabulary.n_tokens()) {
+        let held: Vec<Option<PyRef<'py, PyConstraint>>> = objects
+            .iter()
+            .map(|object| object.as_ref().map(Bound::try_borrow).transpose())
+            .collect::<Result<_, _>>()?;
+        let list: Vec<Option<&Constraint>> =
+            held.iter().map(|held| held.as_ref().map(|c| &c.constraint)).collect();
+        if let Some(at) =
+            list.iter().flatten().position(|c| c.index().vocabulary.n_tokens() != vocabulary.n_tokens())
+        {
             return Err(PyValueError::new_err(format!("constraint {at} has another vocabulary")));
         }
         let cold: Vec<&Constraint> = list.iter().flatten().copied().filter(|c| !c.is_hit()).collect();
