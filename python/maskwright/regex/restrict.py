@@ -44,7 +44,7 @@ def _edge(tree: Tree, members: Ranges, count: Count, *, first: bool) -> Tree | N
 
 
 def _edge_of_repeat(tree: Repeat, members: Ranges, count: Count, *, first: bool) -> Tree | None:
-    """One time at the edge that is not empty, and the others; a body that may be empty need not come at all."""
+    """One time at the edge that is not empty, and the others; a body that may be empty need not come."""
     edge = _edge(tree.body, members, count, first=first)
     if edge is None:
         return None
