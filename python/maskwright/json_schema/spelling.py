@@ -7,13 +7,13 @@ r"""How is a character of a string written in JSON? One canonical spelling, or a
     U+0000 to U+001F   \b \f \n \r \t, \u00xx     \b \f \n \r \t \uXXXX
     beyond the BMP     raw                        raw, a pair of \uXXXX
 
-The canonical spelling is what `json.dumps(.., ensure_ascii=False)` writes. Half a surrogate pair is no character:
-no node here spells one, in either style.
+The canonical spelling is what `json.dumps(.., ensure_ascii=False)` writes. Half a surrogate pair is no
+character: no node here spells one, in either style.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from json.encoder import encode_basestring
 from typing import Literal
 
@@ -54,7 +54,7 @@ class Spelling:
     True
     """
 
-    __slots__ = ("_chars", "_digits", "_free", "_quote", "builder", "style")
+    __slots__ = ("_chars", "_digits", "_free", "_quote", "_written", "builder", "style")
 
     def __init__(self, builder: Builder, style: Style = "generate") -> None:
         if style not in ("generate", "accept"):
@@ -64,10 +64,11 @@ class Spelling:
         self._chars: dict[Ranges, Node] = {}
         self._digits: dict[tuple[Ranges, Digits], Node] = {}
         self._free: Node | None = None
+        self._written: dict[Hashable, Node] = {}
         self._quote = builder.literal(b'"')
 
     def char(self, ranges: Ranges) -> Node:
-        """One character out of a set (sorted inclusive ranges), where something shapes the text, or in a key."""
+        """One character out of a set (sorted ranges), where something shapes the text, or in a key."""
         found = self._chars.get(ranges)
         if found is None:
             branches = self._canonical(ranges) if self.style == "generate" else self._every(ranges)
@@ -114,7 +115,7 @@ class Spelling:
         return self.string(self.text(text))
 
     def literals(self, texts: Iterable[str]) -> Node:
-        """Any of the texts as JSON strings; a single node in the canonical spelling, however many there are."""
+        """Any of the texts as JSON strings; one node in the canonical spelling, however many there are."""
         if self.style == "accept":
             return self.builder.choice([self.literal(text) for text in sorted(set(texts))])
         words = []
@@ -128,6 +129,13 @@ class Spelling:
     def string(self, body: Node) -> Node:
         """`body` between quotes."""
         return self.builder.sequence([self._quote, body, self._quote])
+
+    def remember(self, key: Hashable, write: Callable[[], Node]) -> Node:
+        """The node that `write` gave for this key the first time."""
+        found = self._written.get(key)
+        if found is None:
+            found = self._written[key] = write()
+        return found
 
     # The two styles
 
@@ -159,14 +167,15 @@ class Spelling:
         unit = intersect(ranges, _BMP)
         if unit:
             branches.append(builder.sequence([builder.literal(b"\\u"), self._number(unit, _UNIT)]))
-        pair = tuple((low - 0x10000, high - 0x10000) for low, high in intersect(ranges, ((0x10000, 0x10FFFF),)))
+        beyond = intersect(ranges, ((0x10000, 0x10FFFF),))
+        pair = tuple((low - 0x10000, high - 0x10000) for low, high in beyond)
         if pair:
             lead = builder.sequence([builder.literal(b"\\u"), builder.byte_class(b"dD")])
             branches.append(builder.sequence([lead, self._number(pair, _PAIR)]))
         return branches
 
     def _number(self, ranges: Ranges, digits: Digits) -> Node:
-        """The numbers of a set in positional notation: each place has its own digits, each digit its bytes."""
+        """The numbers of a set, place by place: each place has its own digits, each digit its bytes."""
         key = (ranges, digits)
         found = self._digits.get(key)
         if found is None:
