@@ -1,5 +1,7 @@
 //! The engine's classes for Python: vocabulary, index, constraint.
 
+use std::fs::Metadata;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -12,6 +14,7 @@ use super::{Row, guard, integer, integers, raise, vector};
 use crate::compile::{CompileLimits, compile, ir::Ir};
 use crate::engine::constraint::{Advance, Constraint};
 use crate::engine::index::{Index, ServeLimits};
+use crate::engine::saved;
 use crate::engine::vocabulary::Vocabulary;
 use crate::engine::work::Work;
 use crate::error::Error;
@@ -40,6 +43,35 @@ impl PyVocabulary {
             let eos = eos_ids.iter().map(|&id| token_id(id)).collect::<Result<_, _>>()?;
             let vocabulary = py.detach(|| Vocabulary::new(blob.to_vec(), &offsets, eos))?;
             Ok(PyVocabulary { vocabulary: Arc::new(vocabulary) })
+        })
+    }
+
+    /// A vocabulary that `saved` wrote to a file; none if the file is absent, damaged, or another's.
+    #[staticmethod]
+    fn load(py: Python<'_>, path: PathBuf, key: &str) -> PyResult<Option<Self>> {
+        guard(|| {
+            let read = || {
+                let is_ours = |data: &Metadata| data.is_file() && data.len() <= saved::MAX_FILE_BYTES;
+                std::fs::metadata(&path).ok().filter(is_ours)?;
+                saved::read(&std::fs::read(&path).ok()?, key)
+            };
+            Ok(py.detach(read).map(|vocabulary| PyVocabulary { vocabulary: Arc::new(vocabulary) }))
+        })
+    }
+
+    /// The content of a file for `load`.
+    fn saved<'py>(&self, py: Python<'py>, key: &str) -> PyResult<Bound<'py, PyBytes>> {
+        guard(|| Ok(PyBytes::new(py, &py.detach(|| saved::write(&self.vocabulary, key)))))
+    }
+
+    /// Make the parts of classes of characters that requests will ask for.
+    fn prebuild(&self, py: Python<'_>, classes: Vec<Vec<(u32, u32)>>) -> PyResult<()> {
+        guard(|| {
+            if let Some(at) = classes.iter().position(|class| !saved::is_class(class)) {
+                return Err(Error::argument("classes", format!("class {at} has no ascending code points")).into());
+            }
+            py.detach(|| classes.iter().for_each(|class| drop(self.vocabulary.part(class))));
+            Ok(())
         })
     }
 
