@@ -4,6 +4,7 @@ pub mod compile;
 pub mod dfa_masks;
 pub mod engine;
 pub mod error;
+pub mod logits;
 pub mod mask;
 pub mod program;
 mod python;

@@ -98,6 +98,20 @@ impl MaskStore {
         self.bytes.load(Ordering::Relaxed)
     }
 
+    /// How many masks are kept as ids, as a patch on a bitmask that others share, and as a bitmask of their own.
+    pub fn kinds(&self) -> [usize; 3] {
+        let mut kinds = [0; 3];
+        for mask in self.masks.iter() {
+            let kind = match &mask.base {
+                None => 0,
+                Some(base) if Arc::strong_count(base) > 1 => 1,
+                Some(_) => 2,
+            };
+            kinds[kind] += 1;
+        }
+        kinds
+    }
+
     /// How often a mask turned out to be there already.
     pub fn shared(&self) -> usize {
         self.shared.load(Ordering::Relaxed)

@@ -145,6 +145,10 @@ impl PyIndex {
             stats.set_item("configurations", cache.configs.len())?;
             stats.set_item("frames", cache.frames.len())?;
             stats.set_item("masks", cache.masks.len())?;
+            let [sparse, patched, dense] = cache.masks.kinds();
+            stats.set_item("masks_sparse", sparse)?;
+            stats.set_item("masks_patched", patched)?;
+            stats.set_item("masks_dense", dense)?;
             stats.set_item("masks_shared", cache.masks.shared())?;
             stats.set_item("mask_bytes", cache.masks.bytes())?;
             stats.set_item("mask_bytes_dense", cache.masks.len() as usize * index.vocabulary.n_words() * 4)?;
@@ -152,7 +156,7 @@ impl PyIndex {
             stats.set_item("caches", index.n_caches.load(Ordering::Relaxed))?;
             stats.set_item("hits", cache.hits.load(Ordering::Relaxed))?;
             stats.set_item("misses", cache.misses.load(Ordering::Relaxed))?;
-            stats.set_item("rule_states", index.program.states_by_rule())?;
+            stats.set_item("rule_sizes", index.program.sizes_by_rule())?;
             Ok(stats)
         })
     }
