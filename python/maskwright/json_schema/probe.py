@@ -9,10 +9,8 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
-
-from maskwright._native import Constraint, EngineVocabulary
+from maskwright._native import Constraint, EngineIndex, EngineVocabulary
 from maskwright.errors import GrammarError
-from maskwright.index import Index
 from maskwright.ir import Builder, Node
 from maskwright.limits import Limits
 
@@ -38,8 +36,18 @@ class Probe:
     def __init__(self, builder: Builder, node: Node, limits: Limits = PROBE_LIMITS) -> None:
         grammar = builder.grammar(builder.rule("probe", node))
         try:
-            self._index: Index | None = Index(_bytes(), grammar, limits, source="probe")
-        except GrammarError:  # what it says of a format that no text has
+            self._index: EngineIndex | None = EngineIndex(
+                _bytes(),
+                grammar.words,
+                grammar.blob,
+                list(grammar.rules),
+                list(grammar.names),
+                grammar.root,
+                limits.as_words(),
+            )
+        except GrammarError as error:
+            if not error.what.startswith("no text at all"):
+                raise
             self._index = None
 
     @property
