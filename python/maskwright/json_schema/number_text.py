@@ -309,16 +309,16 @@ def _interval(numbers: NumberSet, sign: int, low: int, high: int | None, builder
             continue
         mantissas = _any_normal(numbers, sign)
         if mantissas is not None:
-            yield builder.sequence([builder.literal(minus), _digits(mantissas, builder), exponents])
+            yield builder.sequence([builder.literal(minus), _plain(mantissas, builder, None), exponents])
 
 
-def _any_normal(numbers: NumberSet, sign: int) -> Magnitudes | None:
+def _any_normal(numbers: NumberSet, sign: int) -> NumberSet | None:
     """The mantissas from 1 to 10 that are right with every exponent beyond `LARGE_EXPONENT`; None: none is.
 
     With f digits after its point, D before an exponent e is the integer D * 10**(e - f) where e is large; so
     what divides it is what divides D, but for twos and fives.
     """
-    normal = Magnitudes(Fraction(1), Fraction(10), upper_exclusive=True, fraction=None)
+    normal = NumberSet(lower=Fraction(1), upper=Fraction(10), upper_exclusive=True)
     steps, others = numbers.steps, numbers.not_multiple_of
     if not steps and not others:
         return normal
@@ -332,7 +332,7 @@ def _any_normal(numbers: NumberSet, sign: int) -> Magnitudes | None:
     unit = Fraction(1, 10**places)
     multiples = tuple(unit * _without_tens(step) for step in steps)
     not_multiples = tuple(unit * _without_tens(step) for step in others)
-    return replace(normal, multiples=(unit, *multiples), not_multiples=not_multiples)
+    return replace(normal, multiple_of=(unit, *multiples), not_multiple_of=not_multiples)
 
 
 def _plain_normal(numbers: NumberSet, builder: Builder) -> Node:
