@@ -5,6 +5,7 @@ pub mod decimal;
 pub mod dfa_masks;
 pub mod engine;
 pub mod error;
+pub mod logits;
 pub mod mask;
 pub mod memory;
 pub mod program;

@@ -8,6 +8,8 @@ use crate::program::{Action, Guard, Program, StateId};
 /// A language with more words than this is taken to have one that was not read yet.
 pub const MAX_WORDS: usize = 4_096;
 
+pub type Words = Vec<Box<[u8]>>;
+
 #[derive(Debug)]
 pub enum Memory {
     Members(Members),
@@ -31,9 +33,9 @@ pub struct Members {
     /// For each state within declared keys: the members below it, ascending.
     pub below: FxHashMap<StateId, Box<[u32]>>,
     /// All open keys by identity, without the declared ones, if they are few.
-    pub open_words: Option<Vec<Box<[u8]>>>,
+    pub open_words: Option<Words>,
     /// For each state within open keys from where few texts are left: those texts.
-    pub words: FxHashMap<StateId, Vec<Box<[u8]>>>,
+    pub words: FxHashMap<StateId, Words>,
     /// How many written members come at or after each place.
     pub after: Vec<u32>,
     /// The first required member at or after each place.
@@ -149,9 +151,9 @@ pub struct Items {
     /// For each place, and for all places after: whether its language has few words.
     pub finite: Vec<bool>,
     /// For each state of an item from where few words are left: those words.
-    pub words: FxHashMap<StateId, Vec<Box<[u8]>>>,
+    pub words: FxHashMap<StateId, Words>,
     /// The items of the rest by identity, if they are few.
-    pub rest_words: Option<Vec<Box<[u8]>>>,
+    pub rest_words: Option<Words>,
 }
 
 /// Find out, once the program is laid out, what its guards need to know of it.
@@ -163,7 +165,7 @@ pub fn settle(program: &mut Program) {
         }
     }
     let mut below: Vec<(u32, StateId, Box<[u32]>)> = Vec::new();
-    let mut words: Vec<(u32, StateId, Vec<Box<[u8]>>)> = Vec::new();
+    let mut words: Vec<(u32, StateId, Words)> = Vec::new();
     for (id, state) in (0u32..).zip(&program.states) {
         match state.guard {
             Guard::Key { spec } => below.push((spec, id, declared_below(program, id))),
@@ -217,9 +219,9 @@ fn declared_below(program: &Program, state: StateId) -> Box<[u32]> {
 }
 
 /// All texts from a state of an open key or an item to its end, if they are few.
-fn words_from(program: &Program, state: StateId) -> Option<Vec<Box<[u8]>>> {
+fn words_from(program: &Program, state: StateId) -> Option<Words> {
     let inside = |state: StateId| is_within(program, state);
-    let mut words: Vec<Box<[u8]>> = Vec::new();
+    let mut words: Words = Vec::new();
     let mut open: Vec<(StateId, Vec<u8>)> = vec![(state, Vec::new())];
     let mut steps = 0;
     while let Some((state, text)) = open.pop() {

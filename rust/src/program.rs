@@ -150,12 +150,18 @@ impl Program {
         self.byte_edges.len() + self.call_edges.len() + self.token_edges.len()
     }
 
-    /// How many states each rule has, with its name, largest first.
-    pub fn states_by_rule(&self) -> Vec<(String, usize)> {
-        let mut counts = vec![0; self.names.len()];
-        self.states.iter().for_each(|state| counts[state.rule as usize] += 1);
-        let mut all: Vec<(String, usize)> = self.names.iter().cloned().zip(counts).collect();
-        all.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    /// The name, the states and the bytes of each rule, most bytes first.
+    pub fn sizes_by_rule(&self) -> Vec<(String, usize, usize)> {
+        let mut all: Vec<_> = self.names.iter().map(|name| (name.clone(), 0, 0)).collect();
+        for state in &self.states {
+            let (_, states, bytes) = &mut all[state.rule as usize];
+            *states += 1;
+            *bytes += size_of::<State>()
+                + state.bytes.len() * size_of::<ByteEdge>()
+                + state.calls.len() * size_of::<CallEdge>()
+                + state.tokens.len() * size_of::<TokenEdge>();
+        }
+        all.sort_by(|a, b| b.2.cmp(&a.2).then_with(|| a.0.cmp(&b.0)));
         all
     }
 

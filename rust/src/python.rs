@@ -12,6 +12,7 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyDict;
 
 mod engine;
+mod logits;
 
 use crate::dfa_masks::{Bitmask, DfaMasks};
 use crate::engine::mask::Mask;
@@ -25,6 +26,8 @@ mod _native {
 
     #[pymodule_export]
     use super::engine::{PyConstraint, PyIndex, PyVocabulary, fill_bitmasks};
+    #[pymodule_export]
+    use super::logits::mask_logits;
     #[pymodule_export]
     use super::{_panic, PyDfaMasks, TokenTrie};
 

@@ -65,6 +65,44 @@ impl Trie {
         Ok(builder.finish())
     }
 
+    /// A trie from `heads`, `ids` and `twins` of another; `None` if no trie has them.
+    pub fn from_nodes(n_ids: u32, heads: Vec<u32>, ids: Vec<u32>, twins: Vec<(u32, u32)>) -> Option<Trie> {
+        let n = u32::try_from(heads.len()).ok()?;
+        let known =
+            ids.iter().all(|&id| id <= n_ids) && twins.iter().all(|pair| pair.0 < n_ids && pair.1 < n_ids);
+        if ids.len() != heads.len()
+            || n_ids as usize > MAX_TOKENS
+            || n as usize > MAX_VOCABULARY_BYTES
+            || !known
+        {
+            return None;
+        }
+        let mut builder = Builder::new(n_ids);
+        builder.trie.ends = vec![0; heads.len()];
+        for (node, head) in (0u32..).zip(&heads) {
+            let depth = (head >> 8) as usize;
+            if depth > builder.open.len() {
+                return None;
+            }
+            builder.open.drain(depth..).for_each(|above| builder.trie.ends[above as usize] = node);
+            builder.open.push(node);
+            builder.trie.longest = builder.trie.longest.max(depth as u32 + 1);
+        }
+        (builder.trie.heads, builder.trie.ids, builder.trie.twins) = (heads, ids, twins);
+        let trie = builder.finish();
+        (trie.firsts[256] == n).then_some(trie)
+    }
+
+    /// Byte in bits 0..8 and depth in bits 8..32 of each node.
+    pub fn heads(&self) -> &[u32] {
+        &self.heads
+    }
+
+    /// The lowest id that ends at each node, or `sink()`.
+    pub fn ids(&self) -> &[u32] {
+        &self.ids
+    }
+
     /// The number of strings, empty ones too.
     pub fn n_ids(&self) -> u32 {
         self.n_ids
@@ -234,7 +272,7 @@ fn sorted_ids(strings: &[&[u8]]) -> impl Iterator<Item = u32> {
 }
 
 /// The first 8 bytes as a number that sorts like them; a shorter string is filled up with zeros.
-fn leading_bytes(string: &[u8]) -> u64 {
+pub fn leading_bytes(string: &[u8]) -> u64 {
     let mut key = [0; 8];
     let n = string.len().min(8);
     key[..n].copy_from_slice(&string[..n]);

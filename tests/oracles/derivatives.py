@@ -5,7 +5,7 @@ An expression is a tuple, kept once (`Terms`), so that equal languages written a
 the derivatives of one expression are finitely many. Small and slow; shares nothing with the engine.
 """
 
-# ruff: noqa: PLR0911, PLR0917 - dispatch on the kind of node
+# ruff: noqa: PLR0911 - dispatch on the kind of node
 from __future__ import annotations
 
 from functools import reduce

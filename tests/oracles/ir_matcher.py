@@ -44,7 +44,7 @@ class IrMatcher:
             found = self._derivatives[key] = self._derivative(term, byte)
         return found
 
-    def _derivative(self, term: Term, byte: int) -> Term:  # dispatch
+    def _derivative(self, term: Term, byte: int) -> Term:  # noqa: PLR0911 - dispatch
         kind = term[0]
         if kind == "empty":
             return NONE
@@ -76,7 +76,7 @@ class IrMatcher:
             found = self._nullable[term] = self._is_nullable(term)
         return found
 
-    def _is_nullable(self, term: Term) -> bool:
+    def _is_nullable(self, term: Term) -> bool:  # noqa: PLR0911 - dispatch
         kind = term[0]
         if kind in ("set", "chars", "literal"):
             return False
@@ -169,7 +169,7 @@ def _terms(grammar: ir.Grammar) -> list[Term]:
     return terms
 
 
-def _term(op: int, arguments: tuple[int, ...], terms: list[Term], blob: bytes) -> Term:  # dispatch
+def _term(op: int, arguments: tuple[int, ...], terms: list[Term], blob: bytes) -> Term:  # noqa: PLR0911 - dispatch
     if op == ir.OP_EMPTY:
         return NONE
     if op == ir.OP_SEQUENCE:

@@ -16,7 +16,7 @@ PYTHON_ATOMS = [
         "[A-Z]",
         "[k-s]",
         r"[\s1]",
-        "[é-ſ]",
+        "[\u00e9-\u017f]",
         "[^\\d_]",
         "[]a]",
         "[a-]",
@@ -76,7 +76,7 @@ ECMA_ATOMS = [
 ECMA_GAPS = ["^", "$", r"\b", r"\B"]
 QUANTIFIERS = ["*", "+", "?", "{2}", "{0,2}", "{1,}", "*?", "+?", "??", "{1,2}?"]
 # Letters with more than two cases, or whose other case is far away, are among the texts on purpose.
-LETTERS = "aaabbbfo A_1 .-\n\rékKKſsßẞİıi𐐀𐐨😀ʼn\u2028\u3000٣Ωя"
+LETTERS = "aaabbbfo A_1 .-\n\rék\u212aK\u017fsßẞİ\u0131i𐐀𐐨😀\u0149\u2028\u3000٣Ωя"
 
 
 class PatternMaker:

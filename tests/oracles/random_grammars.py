@@ -6,7 +6,7 @@ Vocabularies: single bytes, half characters, tokens across boundaries, duplicate
 padding.
 """
 
-# ruff: noqa: PLR0911, PLR0917 - dispatch on the kind of node
+# ruff: noqa: PLR0911 - dispatch on the kind of node
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -148,7 +148,7 @@ class RandomVocabulary:
 
 
 def random_vocabulary(seed: int, size: int = 320) -> RandomVocabulary:
-    """A vocabulary of about `size` tokens, every single byte among them, so that every text can be finished."""
+    """About `size` tokens, every single byte among them, so that every text can be finished."""
     random = Random(seed)
     pieces = [text.encode() for text in LETTERS]
     tokens: list[bytes | None] = [None] * SPECIAL_SLOTS

@@ -19,21 +19,23 @@ from maskwright.grammar.special_tokens import known_names, token_id
 from maskwright.grammar.usefulness import ParsedGrammar, Place, report
 from maskwright.ir import MAX_CODE_POINT, UNBOUNDED, Builder, Node, Rule
 
-MAX_CHARACTERS = 4_000_000
+MAX_CHARACTERS = 2_000_000
 
+# Possessive quantifiers throughout: with others, a run of n blanks at the end of the text takes n * n steps,
+# and a string with a million escapes 200 MB of places to come back to.
 _TOKEN = re.compile(
-    r"""[ \t]*(?:
-      ([A-Za-z0-9_-]+)([ \t]*::=)?                            # 1 a name; 2 and what makes it a definition
-    | "([^"\\]*(?:\\.[^"\\]*)*)"                              # 3 a string
-    | ((?:\#[^\r\n]*)?[\r\n](?:[ \t\r\n]|\#[^\r\n]*)*)        # 4 line ends, with blank lines and comments
-    | ([()|])                                                 # 5
-    | ([*+?])                                                 # 6
-    | \[([^\]\\]*(?:\\.[^\]\\]*)*)\]                          # 7 a character class
-    | \{\s*([0-9]+)\s*(?:(,)\s*([0-9]+)?\s*)?\}               # 8, 9, 10 a range of counts
-    | (!?<(?:\[[0-9]+\]|[^<>\[\]\s]+)>)                       # 11 a special token
-    | (\.)                                                    # 12
-    | (\#[^\r\n]*)                                            # 13 a comment that ends the text
-    | ([^ \t])                                                # 14 anything else
+    r"""[ \t]*+(?:
+      ([A-Za-z0-9_-]++)([ \t]*+::=)?                            # 1 a name; 2 and what makes it a definition
+    | "([^"\\]*+(?:\\.[^"\\]*+)*+)"                            # 3 a string
+    | ((?:\#[^\r\n]*+)?[\r\n](?:[ \t\r\n]++|\#[^\r\n]*+)*+)      # 4 line ends, with blank lines and comments
+    | ([()|])                                                  # 5
+    | ([*+?])                                                  # 6
+    | \[([^\]\\]*+(?:\\.[^\]\\]*+)*+)\]                        # 7 a character class
+    | \{\s*+([0-9]++)\s*+(?:(,)\s*+([0-9]++)?\s*+)?\}            # 8, 9, 10 a range of counts
+    | (!?<(?:\[[0-9]++\]|[^<>\[\]\s]++)>)                       # 11 a special token
+    | (\.)                                                     # 12
+    | (\#[^\r\n]*+|\Z)                                         # 13 a comment that ends the text, or its end
+    | (.)                                                      # 14 anything else
     )""",
     re.VERBOSE | re.DOTALL,
 )

@@ -15,7 +15,7 @@ from typing import Any, Generic, NoReturn, TypeVar
 
 from maskwright.errors import GrammarError, LimitError, MaskwrightError
 from maskwright.grammar.lark_source import LarkSource, read_source
-from maskwright.grammar.lark_terminal import Pattern, lazy_terminal, lower_pattern, lower_regex_text
+from maskwright.grammar.lark_terminal import Pattern, lazy_terminal, lower_pattern, lower_regex_text, shown
 from maskwright.grammar.usefulness import ParsedGrammar, report
 from maskwright.ir import UNBOUNDED, Builder, Node, Rule
 
@@ -200,13 +200,13 @@ class _Lowering:
             raw = f"{tokens[0]}..{tokens[1]}"
             if len(low) != 1 or len(high) != 1 or high < low or read[0].flags or read[1].flags:
                 raise GrammarError(
-                    f"{raw} is not a range of characters",
+                    f"{shown(raw)} is not a range of characters",
                     line=line,
                     column=column,
                     why="both ends are one character, in order, without flags",
                     code="grammar.syntax",
                 )
-            return Pattern("range", low + high, "", raw, line, column)
+            return Pattern("range", low + high, "", shown(raw), line, column)
         kind = "string" if tokens[0].type == "STRING" else "regexp"
         flags = "".join(sorted(read[0].flags))
         return Pattern(kind, read[0].value, flags, str(tokens[0]), line, column)
@@ -216,7 +216,9 @@ class _Lowering:
             return self.loader._literal_to_pattern(token)
         except (self.loader.GrammarError, ValueError, AssertionError) as error:
             what = str(error.args[0]) if error.args else "cannot be read"
-            raise GrammarError(f"{token}: {what}", line=line, column=column, code="grammar.syntax") from error
+            raise GrammarError(
+                f"{shown(token)}: {what}", line=line, column=column, code="grammar.syntax"
+            ) from error
 
     def place(self, token: Any) -> tuple[int | None, int | None]:
         """The user's line and column of a token; none for what the library defines."""
@@ -347,7 +349,7 @@ class _Fold(Generic[Value]):
         if not 0 <= least <= most < UNBOUNDED:
             line, column = self.lowering.place(operator)
             raise GrammarError(
-                f"~ {'..'.join(map(str, numbers))} is not a range of counts",
+                f"~ {shown('..'.join(map(str, numbers)))} is not a range of counts",
                 line=line,
                 column=column,
                 code="grammar.syntax",

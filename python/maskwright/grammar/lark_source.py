@@ -21,17 +21,18 @@ from maskwright.grammar.usefulness import Place
 
 MAX_CHARACTERS = 1_000_000
 MAX_DEPTH = 100  # brackets; the loader recurses about three frames a bracket, and Python stops at 1,000
+MAX_MARKS = 30_000  # names, strings and signs; the loader takes about 50 microseconds for each
 MAX_TERMINAL_WORK = (
-    50_000  # marks of terminals, references followed: the loader walks them all, some 20 times
+    50_000  # marks of terminals with references written out: the loader walks all, some 20 times
 )
 
 LIBRARIES = frozenset({"common"})
 
 _MARK = re.compile(
-    r"""(?P<newline>\r?\n)
+    r"""(?P<newline>\r?\n(?:[ \t]*+\r?\n)*+)
     | (?P<comment>//[^\n]*|\#[^\n]*)
-    | (?P<string>"(?:\\.|[^"\\\n])*"i?)
-    | (?P<regexp>/(?:\\.|[^/\\])*/[imslux]*)
+    | (?P<string>"(?:\\.|[^"\\\n])*+"i?)
+    | (?P<regexp>/(?:\\.|[^/\\])*+/[imslux]*)
     | (?P<special><\|[^|<>\s]+\|>|<\[[0-9]+\]>)
     | (?P<name>_*[A-Za-z][A-Za-z0-9_]*)
     | (?P<directive>%[a-z]+)
@@ -103,7 +104,15 @@ def read_source(text: str, special: Mapping[str, int]) -> LarkSource:
         )
     source = LarkSource(text)
     source.starts = [0, *(match.end() for match in re.finditer("\n", text))]
-    marks = [Mark(str(match.lastgroup), match.group(), match.start()) for match in _MARK.finditer(text)]
+    marks = _marks(source)
+    meant = sum(mark.kind not in ("newline", "comment", "blank", "continued") for mark in marks)
+    if meant > MAX_MARKS:
+        raise LimitError(
+            f"the grammar has {meant} names, strings and signs",
+            limit="grammar_marks",
+            value=MAX_MARKS,
+            try_="write it in GBNF, which has no loader to wait for",
+        )
     _check_marks(source, marks)
     statements = list(_statements(marks))
     _find_definitions(source, statements)
@@ -115,13 +124,22 @@ def read_source(text: str, special: Mapping[str, int]) -> LarkSource:
     return source
 
 
-def _check_marks(source: LarkSource, marks: list[Mark]) -> None:
-    """Brackets and unclosed quotes: the loader would answer slowly, or deep in a recursion."""
-    stack: list[Mark] = []
-    for mark in marks:
+def _marks(source: LarkSource) -> list[Mark]:
+    """The text cut up. Stops at the first open quote, or each would be searched to the end in vain."""
+    marks = []
+    for match in _MARK.finditer(source.text):
+        mark = Mark(str(match.lastgroup), match.group(), match.start())
         if mark.kind == "other" and mark.text in '"/':
             what = "string" if mark.text == '"' else "regular expression"
             source.fail(f"this {what} is never closed", mark.offset, code="grammar.syntax")
+        marks.append(mark)
+    return marks
+
+
+def _check_marks(source: LarkSource, marks: list[Mark]) -> None:
+    """Brackets match and are not too deep: the loader recurses on them."""
+    stack: list[Mark] = []
+    for mark in marks:
         if mark.kind != "sign":
             continue
         if mark.text in _OPEN:
@@ -329,33 +347,48 @@ def _imported(source: LarkSource, statement: list[Mark]) -> list[str]:
 
 
 def _check_terminal_work(source: LarkSource) -> None:
-    """The loader walks each terminal through all its references: count those steps before it does."""
+    """The loader walks each terminal with all its references written out: add that up before it does."""
+    written_out: dict[str, int] = {}
     work = 0
     for name in source.uses:
-        seen = {name}
-        stack = [name]
-        while stack:
-            other = stack.pop()
-            work += source.sizes.get(other, 0)
-            for used in source.uses.get(other, ()):
-                if used == name:
-                    source.fail(
-                        f"terminal {name!r} refers to itself",
-                        source.defined[name],
-                        why="recursion is for rules; a terminal is regular",
-                        code="grammar.recursive-terminal",
-                    )
-                if used not in seen:
-                    seen.add(used)
-                    stack.append(used)
-            if work > MAX_TERMINAL_WORK:
-                raise LimitError(
-                    "the terminals of the grammar refer to one another too much",
-                    limit="grammar_terminal_work",
-                    value=MAX_TERMINAL_WORK,
-                    where=f"terminal {name!r}",
-                    try_="make the outer terminals rules",
+        work += _written_out(source, name, written_out)
+        if work > MAX_TERMINAL_WORK:
+            place = source.place_of(name)
+            raise LimitError(
+                "the terminals of the grammar refer to one another too much",
+                limit="grammar_terminal_work",
+                value=MAX_TERMINAL_WORK,
+                where=f"line {place.line}, terminal {name!r}" if place else f"terminal {name!r}",
+                try_="make the outer terminals rules",
+            )
+
+
+def _written_out(source: LarkSource, name: str, known: dict[str, int]) -> int:
+    """The marks of a terminal with its references replaced by what they stand for; no cycles."""
+    open_names: dict[str, None] = {}
+    stack = [name]
+    while stack:
+        at = stack[-1]
+        if at in known:
+            stack.pop()
+            continue
+        uses = source.uses.get(at, ())
+        if at in open_names:
+            known[at] = source.sizes.get(at, 0) + sum(known[used] for used in uses)
+            del open_names[at]
+            stack.pop()
+            continue
+        open_names[at] = None
+        for used in dict.fromkeys(uses):
+            if used in open_names:
+                source.fail(
+                    f"terminal {used!r} refers to itself",
+                    source.defined[used],
+                    why="recursion is for rules; a terminal is regular",
+                    code="grammar.recursive-terminal",
                 )
+            stack.append(used)
+    return known[name]
 
 
 def _rewrite(source: LarkSource, marks: list[Mark], spelled: Mapping[str, str]) -> None:
@@ -371,7 +404,7 @@ def _rewrite(source: LarkSource, marks: list[Mark], spelled: Mapping[str, str]) 
                 # A regular expression with the x flag, and a \ at the end, make one row of several lines.
                 source.lines.extend(range(start, start + line.count("\n") + 1))
             row = []
-            start = source.place(mark.offset).line + 1
+            start = source.place(mark.offset + len(mark.text)).line
         elif mark.kind != "comment":
             row.append(spelled.get(mark.text, mark.text) if mark.kind == "special" else mark.text)
     declared = "".join(f"\n%declare {name}" for name in spelled.values())

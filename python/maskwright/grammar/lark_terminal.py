@@ -51,6 +51,12 @@ class Pattern:
         return f"(?{self.flags}:{text}{end}"
 
 
+def shown(text: str, most: int = 60) -> str:
+    """A piece of a grammar for a message: not too long, and printable even where it is no valid text."""
+    cut = text if len(text) <= most else text[: most - 3] + "..."
+    return cut.encode("utf-8", "backslashreplace").decode()
+
+
 _ESCAPED = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
 Lower = Callable[..., Node]
 
@@ -80,7 +86,7 @@ def lower_regex_text(builder: Builder, text: str, near: Pattern, *, where: str) 
     try:
         return lower(builder, text, "python", search=False)
     except PatternError as error:
-        _fail(near, f"cannot enforce the regular expression {near.raw}: {error.what}", where, error)
+        _fail(near, f"cannot enforce the regular expression {shown(near.raw)}: {error.what}", where, error)
 
 
 def _fail(pattern: Pattern, what: str, where: str, cause: PatternError | None = None) -> NoReturn:
@@ -110,7 +116,7 @@ def lazy_terminal(builder: Builder, parts: list[Pattern], *, where: str) -> Node
     near = next(part for part in parts if part.lazy)
     if not _stops_at_first(joined):
         raise GrammarError(
-            f"cannot enforce the lazy quantifier in {near.raw}",
+            f"cannot enforce the lazy quantifier in {shown(near.raw)}",
             line=near.line,
             column=near.column,
             why="what it leaves out depends on what follows, except between two fixed texts: x.*?y",

@@ -11,9 +11,11 @@ may follow. So
     a choice before R                each branch before R
 
 Character classes are the parts into which the gaps' sets cut the alphabet; the text's edge is one more class.
-A loop with gaps in its body is solved like a system of linear equations (loops.py). A lookbehind for more than one
-character cuts the whole pattern in two: everything to its left & .*X, then the rest (whole.py). Lookaround in other
-places of a loop, and a lookbehind that overlaps a lookahead, would need alternating automata and are refused.
+
+A loop with gaps in its body is solved like a system of linear equations (loops.py). A lookbehind for more
+than one character cuts the pattern in two: everything to its left & .*X, then the rest (whole.py). Lookaround
+in other places of a loop, and a lookbehind that overlaps a lookahead, would need alternating automata and are
+refused.
 """
 
 from __future__ import annotations

@@ -86,7 +86,7 @@ class EcmaReader(Reader):
         self._groups: list[Group] = []
         self._has_names = not unicode and _names_a_group(text)
 
-    def read(self) -> Tree:
+    def read(self) -> Tree:  # noqa: PLR0912 - dispatch
         """The tree of the whole pattern."""
         text, end = self.text, self.end
         while self.place < end:
@@ -178,7 +178,7 @@ class EcmaReader(Reader):
             return ord(char)
         return int(self.take_digits("01234567", 3 if char in "0123" else 2), 8)
 
-    def _escaped_code(self, here: int, *, in_set: bool) -> int:
+    def _escaped_code(self, here: int, *, in_set: bool) -> int:  # noqa: PLR0911 - dispatch
         """The character that an escape stands for."""
         char = self.text[self.place]
         if char == "0" and (self.text[self.place + 1 : self.place + 2] or "-") not in _DIGITS:

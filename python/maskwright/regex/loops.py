@@ -154,7 +154,7 @@ class TemperedRest(Rest):
 class LoopRest(Rest):
     """Any number of times a body with gaps, then another rest.
 
-    There is one unknown for each pair of neighbours, and Arden's rule: V = M V + B has the least solution M* B.
+    There is one unknown for each pair of neighbours. Arden's rule: the least V with V = M V + B is M* B.
     """
 
     __slots__ = ("solution",)

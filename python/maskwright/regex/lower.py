@@ -196,7 +196,7 @@ class Writer:
 
 
 def check_nesting(tree: Tree) -> None:
-    """Refuse a tree that is too deep to walk. Plain groups cost no depth; only what repeats or chooses does."""
+    """Refuse a tree that is too deep to walk. Groups cost no depth; what repeats or chooses does."""
     if tree.depth > MAX_NESTING:
         raise LimitError(
             f"the pattern is nested {tree.depth} levels deep",

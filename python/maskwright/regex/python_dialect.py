@@ -117,7 +117,7 @@ class PythonReader(Reader):
         self._open = Group("whole", 0, 0 if wide else ASCII)
         self._groups: list[Group] = []
 
-    def read(self) -> Tree:
+    def read(self) -> Tree:  # noqa: PLR0912 - dispatch
         """The tree of the whole pattern."""
         text, end = self.text, self.end
         while self.place < end:
@@ -156,7 +156,7 @@ class PythonReader(Reader):
             self._skip_past("\n")
 
     def _skip_past(self, closing: str) -> bool:
-        """Step over a comment and its closing sign; a backslash hides the sign after it, as everywhere in Python."""
+        """Step over a comment and its closing sign; as in Python, a backslash hides the sign after it."""
         while self.place < self.end:
             char = self.text[self.place]
             self.place += 1

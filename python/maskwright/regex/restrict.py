@@ -44,12 +44,11 @@ def _edge(tree: Tree, members: Ranges, count: Count, *, first: bool) -> Tree | N
 
 
 def _edge_of_repeat(tree: Repeat, members: Ranges, count: Count, *, first: bool) -> Tree | None:
-    """One time at the edge that is not empty, and the others; a body that may be empty need not come at all."""
+    """One time at the edge that is not empty, and the others."""
     edge = _edge(tree.body, members, count, first=first)
     if edge is None:
         return None
-    low = 0 if tree.body.nullable else max(tree.low - 1, 0)
-    others = repeat(tree.body, low, None if tree.high is None else tree.high - 1)
+    others = repeat(tree.body, max(tree.low - 1, 0), None if tree.high is None else tree.high - 1)
     if others is EMPTY:
         return edge
     return Sequence((edge, others) if first else (others, edge))

@@ -49,7 +49,7 @@ class Rest:
 
 
 class Stop(Rest):
-    """The end of what is asked for, where the next character's class is in `mask` (at the end of a text: the edge)."""
+    """The end of what is asked for, where the next character's class is in `mask` (or it is the edge)."""
 
     __slots__ = ("mask", "only_left")
 

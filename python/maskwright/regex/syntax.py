@@ -125,7 +125,7 @@ class Gap(Tree):
 
 
 class Look(Tree):
-    """Nothing, where `body` matches just ahead (or behind), or does not. `offset`: where it stands in the pattern."""
+    """Nothing, where `body` matches just ahead (or behind), or does not. `offset`: its place."""
 
     __slots__ = ("ahead", "body", "negative", "offset")
 
@@ -198,7 +198,7 @@ def word_boundary(word: Ranges) -> Gap:
 
 
 def no_word_boundary(word: Ranges, *, in_empty_text: bool) -> Gap:
-    r"""`\B`: a word character on both sides or on neither; in the empty text, where there is no side, as told."""
+    r"""`\B`: a word character on both sides or on neither; in the empty text as told."""
     inside, outside = Side(word, False), Side(invert(word), True)
     if in_empty_text:
         return Gap((inside, inside), (outside, outside))

@@ -15,7 +15,7 @@ use super::ir::UNBOUNDED;
 use super::trim::drop_unreachable;
 use crate::error::{Error, Result};
 
-pub fn remove(rules: &mut Vec<Rule>, budget: &mut Budget) -> Result<()> {
+pub fn remove(rules: &mut [Rule], budget: &mut Budget) -> Result<()> {
     let left =
         |rule: u32| -> Vec<u32> { left_calls(&rules[rule as usize]).map(|(callee, _)| callee).collect() };
     let component = components(rules.len(), |rule| left(rule).into_iter());

@@ -102,11 +102,14 @@ pub fn drop_unreachable(rule: &mut Rule) {
         .collect();
 }
 
+/// The state before an edge, and its callee if it is a call.
+type Into = (u32, Option<u32>);
+
 /// A least fixpoint: which states have a way to the end of their rule.
 struct Liveness {
     live: Vec<Vec<bool>>,
     /// For each rule and state: the edges into it, as (state before, callee if the edge is a call).
-    into: Vec<Vec<Vec<(u32, Option<u32>)>>>,
+    into: Vec<Vec<Vec<Into>>>,
     /// For each rule: states of callers that live as soon as the rule has a text.
     waiting: Vec<Vec<(u32, u32)>>,
     open: Vec<(u32, u32)>,

@@ -42,11 +42,11 @@ impl Cache {
     pub fn new(serial: u64) -> Cache {
         let cache = Cache {
             serial,
-            frames: Interner::new(),
-            configs: Interner::new(),
-            datas: Interner::new(),
-            texts: Interner::new(),
-            masks: MaskStore::new(),
+            frames: Interner::default(),
+            configs: Interner::default(),
+            datas: Interner::default(),
+            texts: Interner::default(),
+            masks: MaskStore::default(),
             unions: Mutex::default(),
             token_steps: Mutex::default(),
             outlines: Mutex::default(),

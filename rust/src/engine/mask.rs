@@ -72,6 +72,7 @@ impl Mask {
     }
 }
 
+#[derive(Default)]
 pub struct MaskStore {
     masks: Arena<Mask>,
     table: Mutex<HashTable<MaskId>>,
@@ -80,26 +81,32 @@ pub struct MaskStore {
 }
 
 impl MaskStore {
-    pub fn new() -> MaskStore {
-        MaskStore {
-            masks: Arena::new(),
-            table: Mutex::new(HashTable::new()),
-            bytes: AtomicUsize::new(0),
-            shared: AtomicUsize::new(0),
-        }
-    }
-
     #[inline(always)]
     pub fn get(&self, id: MaskId) -> &Mask {
         self.masks.get(id)
     }
 
-    pub fn len(&self) -> u32 {
-        self.masks.len()
+    /// How many different masks there are.
+    pub fn size(&self) -> u32 {
+        self.masks.size()
     }
 
     pub fn bytes(&self) -> usize {
         self.bytes.load(Ordering::Relaxed)
+    }
+
+    /// How many masks are kept as ids, as a patch on a bitmask that others share, and as a bitmask of their own.
+    pub fn kinds(&self) -> [usize; 3] {
+        let mut kinds = [0; 3];
+        for mask in self.masks.iter() {
+            let kind = match &mask.base {
+                None => 0,
+                Some(base) if Arc::strong_count(base) > 1 => 1,
+                Some(_) => 2,
+            };
+            kinds[kind] += 1;
+        }
+        kinds
     }
 
     /// How often a mask turned out to be there already.

@@ -18,6 +18,7 @@ pub mod outline;
 pub mod part;
 pub mod plan;
 pub mod reach;
+pub mod saved;
 pub mod stack;
 pub mod vocabulary;
 pub mod work;

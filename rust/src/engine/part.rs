@@ -11,7 +11,7 @@ use super::vocabulary::Vocabulary;
 use crate::compile::acyclic::Acyclic;
 use crate::compile::utf8::utf8_automaton;
 use crate::mask::set;
-use crate::trie::Trie;
+use crate::trie::{Trie, leading_bytes};
 
 /// Runs of up to this many characters have a bitmask a length; longer ones are few (3 % of the runs in Llama 3's vocabulary).
 const LEVELS: usize = 16;
@@ -41,14 +41,15 @@ pub struct Part {
     pub others: Option<(Trie, Vec<u32>)>,
 }
 
-/// One entry a depth of the trie while tokens are cut.
-#[derive(Clone, Copy)]
-struct Cut {
-    /// The state of the class automaton, or `BROKEN` once something else was read.
-    state: u32,
-    /// Where the run ends so far, in bytes and in characters.
-    bytes: u32,
-    chars: u32,
+/// The arrays of a part.
+pub struct SavedPart<'p> {
+    pub levels: &'p [Arc<[u32]>],
+    pub long_runs: &'p [(u32, u32)],
+    pub outer_bytes: &'p [u8],
+    pub rests: &'p Trie,
+    pub tokens: &'p [(u32, u32)],
+    pub token_starts: &'p [u32],
+    pub others: Option<&'p (Trie, Vec<u32>)>,
 }
 
 const BROKEN: u32 = u32::MAX;
@@ -56,30 +57,34 @@ const BROKEN: u32 = u32::MAX;
 impl Part {
     pub fn new(class: &CharSet, vocabulary: &Vocabulary) -> Part {
         let automaton = Table::new(&utf8_automaton(class.iter().copied()));
-        let mut cutter = Cutter { vocabulary, runs: Vec::new(), rests: Vec::new() };
-        cutter.walk(&automaton);
-        let Cutter { runs, rests, .. } = cutter;
         let outer_bytes: Vec<u8> = (0..=255).filter(|&byte| automaton.next(0, byte) == BROKEN).collect();
-        let others = others(vocabulary, &rests);
-        let inner: Vec<Rest> = rests
-            .into_iter()
-            .filter(|rest| automaton.next(0, vocabulary.bytes(rest.id)[0]) != BROKEN)
-            .collect();
-        Part::assemble(vocabulary, runs, inner, outer_bytes, others)
+        let mut cutter = Cutter::new(&automaton, vocabulary);
+        (0..=255)
+            .filter(|&byte| automaton.next(0, byte) != BROKEN)
+            .for_each(|byte| cutter.walk(vocabulary.trie.subtree(byte)));
+        let Cutter { runs, rests, .. } = cutter;
+        let others = others(vocabulary, &outer_bytes, &rests);
+        Part::assemble(vocabulary, runs, rests, outer_bytes, others)
     }
 
     fn assemble(
         vocabulary: &Vocabulary,
-        mut runs: Vec<(u32, u32)>,
-        mut inner: Vec<Rest>,
+        mut runs: Runs,
+        rests: Vec<Rest>,
         outer_bytes: Vec<u8>,
         others: Option<(Trie, Vec<u32>)>,
     ) -> Part {
         let rest_of = |rest: &Rest| &vocabulary.bytes(rest.id)[rest.at as usize..];
-        inner.sort_unstable_by(|a, b| rest_of(a).cmp(rest_of(b)).then((a.chars, a.id).cmp(&(b.chars, b.id))));
+        // PERF: most comparisons end in the first 8 bytes.
+        let mut inner: Vec<(u64, Rest)> =
+            rests.into_iter().map(|rest| (leading_bytes(rest_of(&rest)), rest)).collect();
+        inner.sort_unstable_by(|(a_key, a), (b_key, b)| {
+            let all = || rest_of(a).cmp(rest_of(b)).then((a.chars, a.id).cmp(&(b.chars, b.id)));
+            a_key.cmp(b_key).then_with(all)
+        });
         let (mut strings, mut token_starts, mut tokens): (Vec<&[u8]>, _, _) =
             (Vec::new(), Vec::new(), Vec::new());
-        for rest in &inner {
+        for (_, rest) in &inner {
             if strings.last() != Some(&rest_of(rest)) {
                 strings.push(rest_of(rest));
                 token_starts.push(tokens.len() as u32);
@@ -88,11 +93,11 @@ impl Part {
         }
         token_starts.push(tokens.len() as u32);
         let rests = Trie::build(&strings).expect("rests are no larger than the vocabulary");
-        runs.sort_unstable();
+        runs.long.sort_unstable();
         Part {
-            levels: levels(vocabulary.n_words(), &runs),
-            n_runs: runs.len(),
-            long_runs: runs.into_iter().filter(|run| run.0 as usize > LEVELS).collect(),
+            levels: runs.levels(vocabulary.n_words()),
+            n_runs: runs.n,
+            long_runs: runs.long,
             outer_bytes,
             max_before: tokens.iter().map(|token| token.0).max().unwrap_or(0),
             rests,
@@ -100,6 +105,49 @@ impl Part {
             token_starts,
             others,
         }
+    }
+
+    /// The part as it is kept on disk; what is not there follows from it.
+    pub fn saved(&self) -> SavedPart<'_> {
+        SavedPart {
+            levels: &self.levels,
+            long_runs: &self.long_runs,
+            outer_bytes: &self.outer_bytes,
+            rests: &self.rests,
+            tokens: &self.tokens,
+            token_starts: &self.token_starts,
+            others: self.others.as_ref(),
+        }
+    }
+
+    /// A part from what `saved` gave. `None` if the arrays do not fit together; ids and bitmasks have been checked.
+    pub fn restore(
+        levels: Vec<Arc<[u32]>>,
+        long_runs: Vec<(u32, u32)>,
+        outer_bytes: Vec<u8>,
+        rests: Trie,
+        tokens: Vec<(u32, u32)>,
+        token_starts: Vec<u32>,
+        others: Option<(Trie, Vec<u32>)>,
+    ) -> Option<Part> {
+        let n_runs = levels.last()?.iter().map(|word| word.count_ones() as usize).sum();
+        let max_before = tokens.iter().map(|token| token.0).max().unwrap_or(0);
+        let fits = levels.len() == LEVELS + 2
+            && token_starts.len() == rests.n_ids() as usize + 1
+            && token_starts.is_sorted()
+            && token_starts.last().is_some_and(|&end| end as usize == tokens.len())
+            && outer_bytes.is_sorted();
+        fits.then_some(Part {
+            levels,
+            long_runs,
+            n_runs,
+            outer_bytes,
+            rests,
+            tokens,
+            token_starts,
+            max_before,
+            others,
+        })
     }
 
     /// The tokens on rest `id` with `from..=to` characters before it, as (characters, token).
@@ -142,32 +190,48 @@ struct Rest {
     chars: u32,
 }
 
+/// One entry a depth of the trie while tokens are cut.
+#[derive(Clone, Copy)]
+struct Cut {
+    /// The state of the class automaton, or `BROKEN` once something else was read.
+    state: u32,
+    /// Where the run ends so far, in bytes and in characters.
+    bytes: u32,
+    chars: u32,
+}
+
 struct Cutter<'v> {
+    automaton: &'v Table,
     vocabulary: &'v Vocabulary,
-    /// (characters, id).
-    runs: Vec<(u32, u32)>,
+    stack: Vec<Cut>,
+    runs: Runs,
     rests: Vec<Rest>,
 }
 
-impl Cutter<'_> {
-    fn walk(&mut self, automaton: &Table) {
+impl<'v> Cutter<'v> {
+    fn new(automaton: &'v Table, vocabulary: &'v Vocabulary) -> Cutter<'v> {
+        let stack = vec![Cut { state: 0, bytes: 0, chars: 0 }; vocabulary.trie.longest() + 1];
+        Cutter { automaton, vocabulary, stack, runs: Runs::new(vocabulary.n_words()), rests: Vec::new() }
+    }
+
+    /// Cut the tokens of a whole subtree.
+    fn walk(&mut self, nodes: std::ops::Range<usize>) {
         let trie = &self.vocabulary.trie;
-        let mut stack = vec![Cut { state: 0, bytes: 0, chars: 0 }; trie.longest() + 1];
-        for node in 0..trie.n_nodes() {
+        for node in nodes {
             let depth = trie.depth(node);
-            let mut cut = stack[depth];
+            let mut cut = self.stack[depth];
             if cut.state != BROKEN {
-                cut.state = automaton.next(cut.state, trie.byte(node));
+                cut.state = self.automaton.next(cut.state, trie.byte(node));
                 if cut.state == 0 {
                     cut = Cut { state: 0, bytes: depth as u32 + 1, chars: cut.chars + 1 };
                 }
             }
-            stack[depth + 1] = cut;
+            self.stack[depth + 1] = cut;
             let id = trie.id(node);
             if id != trie.sink() {
                 self.token(id, cut);
-                for twin in self.vocabulary.twins(id) {
-                    self.token(twin, cut);
+                if !trie.twins().is_empty() {
+                    self.vocabulary.twins(id).for_each(|twin| self.token(twin, cut));
                 }
             }
         }
@@ -175,37 +239,72 @@ impl Cutter<'_> {
 
     fn token(&mut self, id: u32, cut: Cut) {
         if cut.state == 0 {
-            self.runs.push((cut.chars, id));
+            self.runs.add(cut.chars, id);
         } else {
             self.rests.push(Rest { id, at: cut.bytes, chars: cut.chars });
         }
     }
 }
 
-fn others(vocabulary: &Vocabulary, rests: &[Rest]) -> Option<(Trie, Vec<u32>)> {
-    if rests.len() > MAX_OTHERS {
-        return None;
-    }
-    let ids: Vec<u32> = rests.iter().map(|rest| rest.id).collect();
-    let strings: Vec<&[u8]> = ids.iter().map(|&id| vocabulary.bytes(id)).collect();
-    Some((Trie::build(&strings).expect("they are tokens of the vocabulary"), ids))
+/// Tokens made of characters of the class alone.
+struct Runs {
+    /// Bitmasks one after the other: the runs of 1, 2, ..., `LEVELS` characters.
+    by_length: Vec<u32>,
+    long: Vec<(u32, u32)>,
+    n: usize,
+    n_words: usize,
 }
 
-/// `runs` ascend by their number of characters.
-fn levels(n_words: usize, runs: &[(u32, u32)]) -> Vec<Arc<[u32]>> {
-    let mut words = vec![0u32; n_words];
-    let mut levels: Vec<Arc<[u32]>> = Vec::with_capacity(LEVELS + 2);
-    let mut at = 0;
-    for longest in 0..=LEVELS as u32 {
-        while at < runs.len() && runs[at].0 <= longest {
-            set(&mut words, runs[at].1);
-            at += 1;
-        }
-        levels.push(words.as_slice().into());
+impl Runs {
+    fn new(n_words: usize) -> Runs {
+        Runs { by_length: vec![0; n_words * LEVELS], long: Vec::new(), n: 0, n_words }
     }
-    runs[at..].iter().for_each(|run| set(&mut words, run.1));
-    levels.push(words.into());
-    levels
+
+    fn add(&mut self, chars: u32, id: u32) {
+        self.n += 1;
+        if chars as usize > LEVELS {
+            self.long.push((chars, id));
+        } else {
+            let start = (chars as usize - 1) * self.n_words;
+            set(&mut self.by_length[start..start + self.n_words], id);
+        }
+    }
+
+    /// What `Part::levels` wants.
+    fn levels(&self, n_words: usize) -> Vec<Arc<[u32]>> {
+        let mut words = vec![0u32; n_words];
+        let mut levels: Vec<Arc<[u32]>> = Vec::with_capacity(LEVELS + 2);
+        levels.push(words.as_slice().into());
+        for at in 0..LEVELS {
+            let more = &self.by_length[at * n_words..(at + 1) * n_words];
+            words.iter_mut().zip(more).for_each(|(word, more)| *word |= more);
+            levels.push(words.as_slice().into());
+        }
+        self.long.iter().for_each(|run| set(&mut words, run.1));
+        levels.push(words.into());
+        levels
+    }
+}
+
+/// `rests` are the tokens that are no runs and begin with a byte of the class; `outer_bytes` begin the others.
+fn others(vocabulary: &Vocabulary, outer_bytes: &[u8], rests: &[Rest]) -> Option<(Trie, Vec<u32>)> {
+    let trie = &vocabulary.trie;
+    let mut ids: Vec<u32> = rests.iter().map(|rest| rest.id).collect();
+    for node in outer_bytes.iter().flat_map(|&byte| trie.subtree(byte)) {
+        if ids.len() > MAX_OTHERS {
+            return None;
+        }
+        let id = trie.id(node);
+        if id != trie.sink() {
+            ids.push(id);
+            ids.extend(vocabulary.twins(id));
+        }
+    }
+    if ids.len() > MAX_OTHERS {
+        return None;
+    }
+    let strings: Vec<&[u8]> = ids.iter().map(|&id| vocabulary.bytes(id)).collect();
+    Some((Trie::build(&strings).expect("they are tokens of the vocabulary"), ids))
 }
 
 /// The automaton of the class as a full table that is back at 0 after each character.

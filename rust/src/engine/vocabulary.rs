@@ -36,9 +36,14 @@ struct Parts {
 
 impl Vocabulary {
     /// Token i has the bytes `blob[offsets[i]..offsets[i + 1]]`, none if it is special, padding or EOS.
-    pub fn new(blob: Vec<u8>, offsets: &[i64], mut eos: Vec<u32>) -> Result<Vocabulary> {
+    pub fn new(blob: Vec<u8>, offsets: &[i64], eos: Vec<u32>) -> Result<Vocabulary> {
+        let trie = Trie::build(&crate::trie::split_blob(&blob, offsets)?)?;
+        Vocabulary::with_trie(trie, blob, offsets, eos)
+    }
+
+    /// The same, where the trie of the tokens is known.
+    pub fn with_trie(trie: Trie, blob: Vec<u8>, offsets: &[i64], mut eos: Vec<u32>) -> Result<Vocabulary> {
         let strings = crate::trie::split_blob(&blob, offsets)?;
-        let trie = Trie::build(&strings)?;
         let n_tokens = strings.len() as u32;
         if let Some(&id) = eos.iter().find(|&&id| id >= n_tokens) {
             return Err(Error::vocabulary(
@@ -128,6 +133,29 @@ impl Vocabulary {
             + self.offsets.len() * 4
             + self.ordinary.len() * 4
             + lock(&self.parts).bytes
+    }
+
+    /// All parts with their classes, in the order of the classes.
+    pub fn parts(&self) -> Vec<(CharSet, Arc<Part>)> {
+        let mut all: Vec<_> =
+            lock(&self.parts).by_class.iter().map(|(class, part)| (class.clone(), part.clone())).collect();
+        all.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+        all
+    }
+
+    /// Keep a part that was made earlier.
+    pub fn add_part(&self, class: CharSet, part: Part) {
+        let mut parts = lock(&self.parts);
+        parts.bytes += part.heap_bytes();
+        parts.by_class.insert(class, Arc::new(part));
+    }
+
+    pub fn blob(&self) -> &[u8] {
+        &self.blob
+    }
+
+    pub fn offsets(&self) -> &[u32] {
+        &self.offsets
     }
 
     /// How many classes have a part.

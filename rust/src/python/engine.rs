@@ -1,5 +1,7 @@
 //! The engine's classes for Python: vocabulary, index, constraint.
 
+use std::fs::Metadata;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -12,6 +14,7 @@ use super::{Row, guard, integer, integers, raise, vector};
 use crate::compile::{CompileLimits, compile, ir::Ir};
 use crate::engine::constraint::{Advance, Constraint};
 use crate::engine::index::{Index, ServeLimits};
+use crate::engine::saved;
 use crate::engine::vocabulary::Vocabulary;
 use crate::engine::work::Work;
 use crate::error::Error;
@@ -40,6 +43,37 @@ impl PyVocabulary {
             let eos = eos_ids.iter().map(|&id| token_id(id)).collect::<Result<_, _>>()?;
             let vocabulary = py.detach(|| Vocabulary::new(blob.to_vec(), &offsets, eos))?;
             Ok(PyVocabulary { vocabulary: Arc::new(vocabulary) })
+        })
+    }
+
+    /// A vocabulary that `saved` wrote to a file; none if the file is absent, damaged, or another's.
+    #[staticmethod]
+    fn load(py: Python<'_>, path: PathBuf, key: &str) -> PyResult<Option<Self>> {
+        guard(|| {
+            let read = || {
+                let is_ours = |data: &Metadata| data.is_file() && data.len() <= saved::MAX_FILE_BYTES;
+                std::fs::metadata(&path).ok().filter(is_ours)?;
+                saved::read(&std::fs::read(&path).ok()?, key)
+            };
+            Ok(py.detach(read).map(|vocabulary| PyVocabulary { vocabulary: Arc::new(vocabulary) }))
+        })
+    }
+
+    /// The content of a file for `load`.
+    fn saved<'py>(&self, py: Python<'py>, key: &str) -> PyResult<Bound<'py, PyBytes>> {
+        guard(|| Ok(PyBytes::new(py, &py.detach(|| saved::write(&self.vocabulary, key)))))
+    }
+
+    /// Make the parts of classes of characters that requests will ask for.
+    fn prebuild(&self, py: Python<'_>, classes: Vec<Vec<(u32, u32)>>) -> PyResult<()> {
+        guard(|| {
+            if let Some(at) = classes.iter().position(|class| !saved::is_class(class)) {
+                return Err(
+                    Error::argument("classes", format!("class {at} has no ascending code points")).into()
+                );
+            }
+            py.detach(|| classes.iter().for_each(|class| drop(self.vocabulary.part(class))));
+            Ok(())
         })
     }
 
@@ -73,6 +107,7 @@ pub struct PyIndex {
 impl PyIndex {
     /// `limits`: rules, states, dfa_states, edges, mask_work, stack_depth, cache_bytes.
     #[new]
+    #[expect(clippy::too_many_arguments, reason = "one call hands the whole IR over")]
     #[pyo3(signature = (vocabulary, words, blob, rules, names, root, limits))]
     fn new(
         py: Python<'_>,
@@ -111,18 +146,22 @@ impl PyIndex {
             stats.set_item("states", index.program.states.len())?;
             stats.set_item("edges", index.program.n_edges())?;
             stats.set_item("program_bytes", index.program.heap_bytes())?;
-            stats.set_item("configurations", cache.configs.len())?;
-            stats.set_item("frames", cache.frames.len())?;
-            stats.set_item("masks", cache.masks.len())?;
+            stats.set_item("configurations", cache.configs.size())?;
+            stats.set_item("frames", cache.frames.size())?;
+            stats.set_item("masks", cache.masks.size())?;
+            let [sparse, patched, dense] = cache.masks.kinds();
+            stats.set_item("masks_sparse", sparse)?;
+            stats.set_item("masks_patched", patched)?;
+            stats.set_item("masks_dense", dense)?;
             stats.set_item("masks_shared", cache.masks.shared())?;
             stats.set_item("mask_bytes", cache.masks.bytes())?;
             stats
-                .set_item("mask_bytes_dense", cache.masks.len() as usize * index.vocabulary.n_words() * 4)?;
+                .set_item("mask_bytes_dense", cache.masks.size() as usize * index.vocabulary.n_words() * 4)?;
             stats.set_item("cache_bytes", cache.bytes())?;
             stats.set_item("caches", index.n_caches.load(Ordering::Relaxed))?;
             stats.set_item("hits", cache.hits.load(Ordering::Relaxed))?;
             stats.set_item("misses", cache.misses.load(Ordering::Relaxed))?;
-            stats.set_item("rule_states", index.program.states_by_rule())?;
+            stats.set_item("rule_sizes", index.program.sizes_by_rule())?;
             Ok(stats)
         })
     }

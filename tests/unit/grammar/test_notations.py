@@ -122,7 +122,35 @@ def test_another_root_rule() -> None:
 
 
 def test_limits_are_limit_errors() -> None:
-    deep = "start: " + "(" * 50_000 + '"a"' + ")" * 50_000
-    with pytest.raises(LimitError) as caught:
-        parse("lark", deep, {})
-    assert caught.value.limit == "grammar_nesting"
+    hostile = {
+        "grammar_characters": "start: " + " " * 1_000_001,
+        "grammar_marks": "start: " + "(" * 50_000 + '"a"' + ")" * 50_000,
+        "grammar_nesting": "start: " + "(" * 101 + '"a"' + ")" * 101,
+        "grammar_terminal_work": "start: T0\n"
+        + "".join(f"T{n}: T{n + 1} T{n + 1}\n" for n in range(40))
+        + 'T40: "a"',
+        "grammar_templates": 'start: a{"x"}\na{p}: p a{b{p}} | p\nb{p}: p p',
+    }
+    for limit, text in hostile.items():
+        with pytest.raises(LimitError) as caught:
+            parse("lark", text, {})
+        assert caught.value.limit == limit
+    with pytest.raises(LimitError):
+        parse("gbnf", " " * 2_000_001, {})
+
+
+def test_size_and_depth_do_not_matter_in_gbnf() -> None:
+    """A group 50,000 deep and a chain of 20,000 rules, in the order that is worst for a naive fixpoint."""
+    deep = parse("gbnf", "root ::= " + '("a" ' * 50_000 + '"b"' + ")?" * 50_000, {})
+    chain = "".join(f"r{n} ::= r{n + 1}\n" for n in range(20_000))
+    assert deep.notes == parse("gbnf", f'root ::= r0\n{chain}r20000 ::= "a"', {}).notes == ()
+    assert len(parse("gbnf", f'root ::= "a"\n{chain}r20000 ::= r0', {}).notes) == 20_001
+
+
+@pytest.mark.parametrize(
+    "text", ["start: /" + "\\\\" * 60, "start: " + '"\\' * 50_000, "start: /a/ /" + "\\/" * 50_000], ids=len
+)
+def test_open_quotes_are_found_in_linear_time(text: str) -> None:
+    """Lark's own expressions would take exponential time on the first; a naive scan minutes on the others."""
+    with pytest.raises(GrammarError, match="never closed"):
+        parse("lark", text, {})

@@ -1,0 +1,70 @@
+"""What is in a small regular language? The engine is asked, over a vocabulary of the 256 bytes.
+
+The front end has to know which values a set holds, and whether it holds any. The engine answers that in
+time linear in the text, for patterns on which a backtracking matcher would not come back.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+from maskwright._native import Constraint, EngineIndex, EngineVocabulary
+from maskwright.errors import GrammarError
+from maskwright.ir import Builder, Node
+from maskwright.limits import Limits
+
+__all__ = ["PROBE_LIMITS", "Probe"]
+
+PROBE_LIMITS = Limits(
+    rules=2_000, states=200_000, dfa_states=20_000, edges=400_000, mask_work=5_000_000, cache_bytes=1 << 20
+)
+"""What such a question may cost: some 0.1 seconds."""
+
+
+class Probe:
+    """A language of byte strings that answers questions. Raises `LimitError` past its limits.
+
+    >>> builder = Builder()
+    >>> probe = Probe(builder, builder.repeat(builder.literal(b"ab"), 1, 3))
+    >>> probe.is_empty, probe.contains(b"abab"), probe.contains(b"aba")
+    (False, True, False)
+    """
+
+    __slots__ = ("_index",)
+
+    def __init__(self, builder: Builder, node: Node, limits: Limits = PROBE_LIMITS) -> None:
+        grammar = builder.grammar(builder.rule("probe", node))
+        try:
+            self._index: EngineIndex | None = EngineIndex(
+                _bytes(),
+                grammar.words,
+                grammar.blob,
+                list(grammar.rules),
+                list(grammar.names),
+                grammar.root,
+                limits.as_words(),
+            )
+        except GrammarError as error:
+            if not error.what.startswith("no text at all"):
+                raise
+            self._index = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Is there no text in the language?"""
+        return self._index is None
+
+    def contains(self, text: bytes) -> bool:
+        """Is the text in the language?"""
+        if self._index is None:
+            return False
+        constraint: Constraint = self._index.constraint()
+        return bool(constraint.try_advance(list(text)) == len(text) and constraint.is_complete())
+
+
+@cache
+def _bytes() -> EngineVocabulary:
+    """Token i is the byte i; token 256 ends the text."""
+    offsets = np.array([*range(257), 256], np.int64)
+    return EngineVocabulary(bytes(range(256)), offsets, [256])
