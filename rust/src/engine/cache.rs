@@ -3,8 +3,8 @@
 //! A cache only grows. When it is full the index starts a new one and constraints move over; the old one lives as long
 //! as some history still points into it.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use rustc_hash::FxHashMap;
 
@@ -33,6 +33,8 @@ pub struct Cache {
     token_steps: Mutex<FxHashMap<(ConfigId, u32), u32>>,
     /// (frame, depth) to its outline.
     outlines: Mutex<FxHashMap<(FrameId, u32), FrameId>>,
+    /// For an item, the tokens that stay within its rule.
+    insides: Mutex<FxHashMap<Item, Arc<[u32]>>>,
     row_bytes: AtomicUsize,
     pub hits: AtomicU64,
     pub misses: AtomicU64,
@@ -50,6 +52,7 @@ impl Cache {
             unions: Mutex::default(),
             token_steps: Mutex::default(),
             outlines: Mutex::default(),
+            insides: Mutex::default(),
             row_bytes: AtomicUsize::new(0),
             hits: AtomicU64::new(0),
             misses: AtomicU64::new(0),
@@ -134,5 +137,15 @@ impl Cache {
 
     pub fn set_outline(&self, frame: FrameId, depth: u32, outline: FrameId) {
         lock(&self.outlines).insert((frame, depth), outline);
+    }
+
+    pub fn inside(&self, item: &Item) -> Option<Arc<[u32]>> {
+        lock(&self.insides).get(item).cloned()
+    }
+
+    /// Keep the tokens that stay within the rule of an item, unless another thread was faster.
+    pub fn set_inside(&self, item: Item, words: Arc<[u32]>) -> Arc<[u32]> {
+        self.add_row_bytes(words.len() * 4);
+        lock(&self.insides).entry(item).or_insert(words).clone()
     }
 }

@@ -11,7 +11,7 @@ use super::index::Index;
 use super::mask::Mask;
 use super::part::Part;
 use super::plan::{Chain, Kind};
-use super::stack::{Config, ConfigId, DEAD, FIRST_ID, Item, UNKNOWN};
+use super::stack::{CUT, Config, ConfigId, DEAD, FIRST_ID, Item, UNKNOWN};
 use super::work::Work;
 use crate::error::{Error, Result};
 use crate::mask::contains;
@@ -38,6 +38,8 @@ pub struct Composer<'e> {
     /// Tokens that are allowed unless they write a key or an item twice: to be read exactly.
     doubtful: Vec<u32>,
     cut: bool,
+    /// Only tokens that stay within the rule are wanted: what would leave it is passed over.
+    inside: bool,
 }
 
 impl<'e> Composer<'e> {
@@ -52,6 +54,7 @@ impl<'e> Composer<'e> {
             ids: Vec::new(),
             doubtful: Vec::new(),
             cut: false,
+            inside: false,
         }
     }
 
@@ -111,7 +114,8 @@ impl<'e> Composer<'e> {
         if let Kind::Uniform(chain) = &plan.kind {
             let steps = Steps::new(self.moves.program, item, chain, part.rests.longest() as u32);
             if let Some(places) = self.places(&steps, &part)? {
-                self.uniform(&steps, &places, &part)?;
+                self.take_base(item, &steps, &part)?;
+                self.uniform(&places, &part)?;
                 return Ok(true);
             }
             if steps.longest != u32::MAX {
@@ -148,7 +152,7 @@ impl<'e> Composer<'e> {
             let config =
                 if before == 0 { self.moves.part(&[item]) } else { self.moves.closed(item, self.work)? };
             let config_at = self.moves.cache.configs.get(config);
-            self.cut |= config_at.cut;
+            self.cut |= config_at.cut && !self.inside;
             let elsewhere = |other: &Item| {
                 let edges = self.moves.program.byte_edges(other.state);
                 *other != item && edges.iter().any(|edge| part.begins(edge.low, edge.high))
@@ -167,8 +171,7 @@ impl<'e> Composer<'e> {
         }
     }
 
-    fn uniform(&mut self, steps: &Steps, places: &[(u32, u32, ConfigId)], part: &Part) -> Result<()> {
-        self.take_runs(part, steps.longest);
+    fn uniform(&mut self, places: &[(u32, u32, ConfigId)], part: &Part) -> Result<()> {
         for &(before, last, config) in places {
             if before == 0 {
                 let start = self.moves.cache.configs.get(config);
@@ -187,6 +190,44 @@ impl<'e> Composer<'e> {
             }
         }
         Ok(())
+    }
+
+    /// The bitmask that the mask is a patch on: the tokens that stay within the rule where many texts share it, else the runs.
+    ///
+    /// From inside a JSON string 1,100 of Llama 3's tokens stay in it and are no runs (escapes, halves of characters): added one
+    /// by one they double the cost of a hit.
+    fn take_base(&mut self, item: &Item, steps: &Steps, part: &Part) -> Result<()> {
+        let rule = self.moves.program.states[item.state as usize].rule;
+        if self.inside || steps.longest != u32::MAX || self.moves.program.remembers[rule as usize] {
+            self.take_runs(part, steps.longest);
+            return Ok(());
+        }
+        let key = Item { frame: CUT, ..*item };
+        let words = match self.moves.cache.inside(&key) {
+            Some(words) => words,
+            None => {
+                let mut composer = Composer::new(self.index, self.moves, self.work);
+                composer.inside = true;
+                composer.by_part(&key)?;
+                self.moves.cache.set_inside(key, composer.dense())
+            }
+        };
+        match self.base {
+            None => self.base = Some((words, Vec::new())),
+            Some(_) => self.more.push(words),
+        }
+        Ok(())
+    }
+
+    /// All ids found so far, as one bitmask.
+    fn dense(&self) -> Arc<[u32]> {
+        let mut words = vec![0; self.index.vocabulary.n_words()];
+        if let Some((base, remove)) = &self.base {
+            words.copy_from_slice(base);
+            remove.iter().for_each(|&id| crate::mask::clear(&mut words, id));
+        }
+        self.ids.iter().for_each(|&id| crate::mask::set(&mut words, id));
+        words.into()
     }
 
     fn take_runs(&mut self, part: &Part, longest: u32) {
@@ -213,7 +254,7 @@ impl<'e> Composer<'e> {
         let trie = &self.index.vocabulary.trie;
         let start = Place { config: start, perhaps: false };
         let mut stack = vec![start; trie.longest() + 1];
-        let mut walker = ConfigWalker::new(self.moves, self.work, trie.sink());
+        let mut walker = ConfigWalker::new(self.moves, self.work, trie.sink(), self.inside);
         for &byte in bytes {
             let nodes = trie.subtree(byte);
             if nodes.is_empty() {
@@ -244,7 +285,7 @@ impl<'e> Composer<'e> {
     /// Walk a trie from a configuration.
     fn walk(&mut self, trie: &Trie, config: ConfigId) -> Result<Found> {
         let start = Place { config: self.moves.cache.configs.get(config), perhaps: false };
-        let mut walker = ConfigWalker::new(self.moves, self.work, trie.sink());
+        let mut walker = ConfigWalker::new(self.moves, self.work, trie.sink(), self.inside);
         trie.walk(&mut walker, start, &mut Vec::new());
         walker.finish(&mut self.cut)
     }
@@ -390,14 +431,15 @@ struct ConfigWalker<'e, 'w> {
     work: &'w mut Work,
     found: Found,
     sink: u32,
+    inside: bool,
     cut: bool,
     error: Option<Error>,
 }
 
 impl<'e, 'w> ConfigWalker<'e, 'w> {
-    fn new(moves: Moves<'e>, work: &'w mut Work, sink: u32) -> Self {
+    fn new(moves: Moves<'e>, work: &'w mut Work, sink: u32, inside: bool) -> Self {
         let found = Found { sure: Vec::new(), doubtful: Vec::new() };
-        ConfigWalker { moves, work, found, sink, cut: false, error: None }
+        ConfigWalker { moves, work, found, sink, inside, cut: false, error: None }
     }
 
     fn finish(self, cut: &mut bool) -> Result<Found> {
@@ -438,7 +480,10 @@ impl<'e> Walker for ConfigWalker<'e, '_> {
             return None;
         }
         let config = self.moves.cache.configs.get(id);
-        self.cut |= config.cut;
+        if config.cut {
+            self.cut = !self.inside;
+            return None;
+        }
         Some(Place { config, perhaps: place.perhaps | config.perhaps })
     }
 
