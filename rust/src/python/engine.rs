@@ -151,7 +151,7 @@ impl PyIndex {
             stats.set_item("masks_dense", dense)?;
             stats.set_item("masks_shared", cache.masks.shared())?;
             stats.set_item("mask_bytes", cache.masks.bytes())?;
-            stats.set_item("mask_bytes_dense", cache.masks.len() as usize * index.vocabulary.n_words() * 4)?;
+            stats.set_item("mask_bytes_dense", (cache.masks.len() as usize + cache.masks.shared()) * index.vocabulary.n_words() * 4)?;
             stats.set_item("cache_bytes", cache.bytes())?;
             stats.set_item("caches", index.n_caches.load(Ordering::Relaxed))?;
             stats.set_item("hits", cache.hits.load(Ordering::Relaxed))?;
