@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from maskwright._native import Constraint, EngineIndex, __version__, fill_bitmasks
 from maskwright.choices import choices_to_ir, encoded
-from maskwright.errors import GrammarError, LimitError, MaskwrightError, PatternError
+from maskwright.errors import GrammarError, LimitError, MaskwrightError, PatternError, VocabularyError
 from maskwright.format_cache import FormatCache
 from maskwright.index import Index
 from maskwright.ir import Grammar
@@ -49,8 +49,8 @@ class Compiler:
         cache_bytes: what compiled formats may hold together; the newest is kept whatever it holds.
         limits: ceilings on the work and memory of each format.
         threads: how many `fill_bitmasks` uses, by default one a core.
-        cache_dir: where the engine's form of the vocabulary is kept between processes: for 128,000 tokens a file
-            of 8 MB, read in 20 ms instead of made in 150. By default nothing is written.
+        cache_dir: where the engine's form of the vocabulary is kept between processes: for 128,000 tokens
+            a file of 8 MB, read in 7 ms instead of made in 65. By default nothing is written.
 
     Raises `MaskwrightError` for arguments out of range, and where `cache_dir` cannot be written to. No
     thread is started here; a process forked later can use the compiler.
@@ -101,6 +101,11 @@ class Compiler:
         >>> constraint.try_advance([0, 1, 2, 3])
         3
         """
+        _check("dialect", dialect, dialect in ("python", "python-bytes", "ecma"), "a known dialect")
+        kind = bytes if dialect == "python-bytes" else str
+        _check(
+            "pattern", pattern, isinstance(pattern, kind), f"a {kind.__name__} for the dialect {dialect!r}"
+        )
         return self._compile(("regex", pattern, dialect), lambda: (regex_to_ir(pattern, dialect), ()))
 
     def grammar(self, text: str, syntax: Syntax = "lark", *, start: str | None = None) -> Index:
@@ -116,6 +121,8 @@ class Compiler:
         >>> index.constraint().count_allowed([0, 2, 1, 4])
         4
         """
+        _check("text", text, isinstance(text, str), "a str")
+        _check("syntax", syntax, syntax in ("lark", "gbnf"), "'lark' or 'gbnf'")
         return self._compile(
             ("grammar", text, syntax, start), lambda: self._read_grammar(text, syntax, start)
         )
@@ -296,8 +303,6 @@ class Compiler:
             raise work[0].no_value(error) from error
 
     def _read_grammar(self, text: str, syntax: Syntax, start: str | None) -> tuple[Grammar, Sequence[Any]]:
-        _check("text", text, isinstance(text, str), "a str")
-        _check("syntax", syntax, syntax in ("lark", "gbnf"), "'lark' or 'gbnf'")
         special = self.vocabulary.special
         if syntax == "gbnf":
             from maskwright.grammar import gbnf_to_ir  # noqa: PLC0415 - not needed for a regex
@@ -331,7 +336,7 @@ class _Placed(AbstractContextManager[None]):
         self._source, self._name = source, name
 
     def __exit__(self, kind: object, error: BaseException | None, at: object) -> None:
-        if isinstance(error, LimitError) and error.where is None:
+        if isinstance(error, VocabularyError) or (isinstance(error, LimitError) and error.where is None):
             error.where = self._name
         elif isinstance(error, GrammarError) and self._source[0] == "regex":
             pattern = self._source[1]
@@ -339,8 +344,6 @@ class _Placed(AbstractContextManager[None]):
             raise PatternError(
                 error.what, pattern=text, offset=0, why=error.why, code="pattern.empty"
             ) from None
-        elif isinstance(error, MaskwrightError) and error.where is None:
-            error.where = self._name
 
 
 def _native_index(vocabulary: Any, grammar: Grammar, limits: Limits) -> EngineIndex:

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
@@ -342,7 +342,8 @@ pub fn fill_bitmasks<'py>(
         let vocabulary = &vocabulary.get().vocabulary;
         let rows = rows.unwrap_or_else(|| (0..constraints.len() as i64).collect());
         if rows.len() != constraints.len() {
-            return Err(PyValueError::new_err("rows must have one entry for each constraint"));
+            let what = format!("{} rows are given for {} constraints", rows.len(), constraints.len());
+            return Err(Error::argument("rows", what).into());
         }
         let all = super::Rows::new(bitmask, &rows, vocabulary.n_words())?;
         let objects: Vec<Option<Bound<'py, PyConstraint>>> = constraints
@@ -354,7 +355,7 @@ pub fn fill_bitmasks<'py>(
             objects.iter().map(|object| object.as_ref().map(Bound::try_borrow).transpose()).collect::<Result<_, _>>()?;
         let list: Vec<Option<&Constraint>> = held.iter().map(|held| held.as_ref().map(|c| &c.constraint)).collect();
         if let Some(at) = list.iter().flatten().position(|c| c.index().vocabulary.n_tokens() != vocabulary.n_tokens()) {
-            return Err(PyValueError::new_err(format!("constraint {at} has another vocabulary")));
+            return Err(Error::argument("constraints", format!("constraint {at} has another vocabulary")).into());
         }
         let cold: Vec<&Constraint> = list.iter().flatten().copied().filter(|c| !c.is_hit()).collect();
         let mut errors = Vec::new();
