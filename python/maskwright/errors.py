@@ -14,6 +14,8 @@ Every error carries `where`, `why`, `try_` and a stable `code`; its text is draw
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class MaskwrightError(ValueError):
     """The root of the tree. Fields: `what`, `where`, `why`, `try_` (what to do about it), `code`."""
@@ -40,6 +42,14 @@ class MaskwrightError(ValueError):
         rows = (("at", self.where), ("why", self.why), ("try", self.try_), ("code", self.code))
         lines = [f"  {name:<5} {_indented(text)}" for name, text in rows if text]
         return "\n".join([self.what, *lines])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For pickle and copy: the default would call the class with `what` alone, and most need more."""
+        return _without_fields, (type(self), self.what), self.__dict__.copy()
+
+
+def _without_fields(cls: type[MaskwrightError], what: str) -> MaskwrightError:
+    return cls.__new__(cls, what)
 
 
 def _indented(text: str) -> str:
@@ -70,12 +80,14 @@ class PatternError(MaskwrightError):
 def _caret(pattern: str, offset: int, width: int = 60) -> str:
     """Draw the part of the pattern around `offset` with a caret under it."""
     start = max(0, offset - width // 2)
-    shown = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in pattern[start : start + width])
+    shown = "".join(
+        c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in pattern[start : start + width]
+    )
     return f"offset {offset}\n{shown}\n{' ' * (offset - start)}^"
 
 
 class SchemaError(MaskwrightError):
-    """A JSON Schema that cannot be enforced. `pointer` is a JSON Pointer to the place, `keyword` the keyword."""
+    """A JSON Schema that cannot be enforced. `pointer` is a JSON Pointer to the place of `keyword`."""
 
     default_code = "schema"
 
@@ -113,9 +125,15 @@ class GrammarError(MaskwrightError):
         self.line = line
         self.column = column
         self.rule = rule
-        place = f"line {line}" + (f", column {column}" if column is not None else "") if line is not None else None
+        place = (
+            f"line {line}" + (f", column {column}" if column is not None else "")
+            if line is not None
+            else None
+        )
         named = f"rule {rule!r}" if rule is not None else None
-        super().__init__(what, where=", ".join(filter(None, (place, named))) or None, why=why, try_=try_, code=code)
+        super().__init__(
+            what, where=", ".join(filter(None, (place, named))) or None, why=why, try_=try_, code=code
+        )
 
 
 class LimitError(MaskwrightError):
@@ -139,7 +157,7 @@ class LimitError(MaskwrightError):
 
 
 class TokenNotAllowed(MaskwrightError):
-    """A token outside the mask was given to a constraint, whose state is unchanged. `token_id` is the token."""
+    """A token outside the mask was given to a constraint, which is unchanged. `token_id` is the token."""
 
     default_code = "token"
 

@@ -1,51 +1,53 @@
-"""What is a format compiled for a vocabulary? An `Index`: shared by all requests, it remembers what they find out."""
+"""What is a format compiled for a vocabulary? An `Index`, shared by all its requests."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from maskwright._native import Constraint, EngineIndex, EngineVocabulary
-from maskwright.ir import Grammar
-from maskwright.limits import Limits
+from maskwright._native import Constraint, EngineIndex
 
 __all__ = ["Index"]
 
 
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Index:
-    """A format compiled for a vocabulary. Made by `Compiler`; safe to use from many threads."""
+    """A format compiled for a vocabulary. Made by `Compiler`; safe to use from many threads.
 
-    __slots__ = ("_native", "compile_seconds", "key", "notes", "source")
+    >>> from maskwright import Compiler, Vocabulary
+    >>> index = Compiler(Vocabulary.from_tokens([b"a", b"b", b"ab", None], eos_id=3)).regex("(ab)+")
+    >>> index.constraint().mask().tolist()
+    [True, False, True, False]
+    >>> index.stats()["masks"]
+    1
+    """
 
-    def __init__(
-        self,
-        vocabulary: EngineVocabulary,
-        grammar: Grammar,
-        limits: Limits,
-        *,
-        source: str,
-        notes: tuple[Any, ...] = (),
-    ) -> None:
-        self._native = EngineIndex(
-            vocabulary,
-            grammar.words,
-            grammar.blob,
-            list(grammar.rules),
-            list(grammar.names),
-            grammar.root,
-            limits.as_words(),
-        )
-        self.source = source
-        """What it was made from, shortened, for messages and statistics."""
-        self.notes = notes
-        """What the front end has to say: rules that are never used, say."""
-        self.key = ""
-        """The key in the compiler's cache."""
-        self.compile_seconds = 0.0
-        """How long the front end and the compile took."""
+    _native: EngineIndex
+    source: str
+    """What it was made from, shortened, for messages and statistics."""
+    key: str
+    """Hash of the format, the vocabulary, the limits and the engine's version: equal keys, equal masks."""
+    notes: Sequence[Any] = ()
+    """What the front end has to say: rules that are never used, say."""
+    front_seconds: float = 0.0
+    """How long the front end took, from the text to the IR."""
+    native_seconds: float = 0.0
+    """How long the engine took, from the IR to automata."""
+
+    @property
+    def compile_seconds(self) -> float:
+        """How long the compile took in all."""
+        return self.front_seconds + self.native_seconds
 
     def constraint(self) -> Constraint:
-        """One request's position, at the beginning of the text."""
+        """One request's position, at the beginning of the text. Takes microseconds."""
         return self._native.constraint()
+
+    @property
+    def ignored(self) -> Sequence[Any]:
+        """What `unsupported="ignore"` dropped from a schema: pointer, keyword and reason of each."""
+        return [note for note in self.notes if hasattr(note, "keyword")]
 
     @property
     def n_bytes(self) -> int:
@@ -53,12 +55,28 @@ class Index:
         return self._native.n_bytes
 
     def stats(self) -> dict[str, Any]:
-        """Sizes and counts: states and edges, masks and what sharing them saves, hits and misses, time spent compiling.
+        """Sizes and counts. It answers two questions.
 
-        `rule_states` lists (rule, states), largest first: what is large. `compile_seconds` and `misses` tell
-        why a first request was slow.
+        Why was the first request slow? `compile_seconds` is `front_seconds` (from the text to the IR) and
+        `native_seconds` (from the IR to automata). Then each mask is made when it is first needed: `misses`
+        were made, `hits` were there.
+
+        What is large? `rule_sizes` lists (rule, states, bytes), most bytes first, out of `rules`, `states`,
+        `edges` and `program_bytes` in all. `cache_bytes` is what requests left: `configurations` of the
+        stack, its `frames`, and `masks`, of which `masks_sparse` are kept as ids, `masks_patched` as
+        changes to a bitmask that others share, `masks_dense` as a bitmask of their own; `masks_shared`
+        times a mask turned out to be there already. They take `mask_bytes`, which saves `mask_bytes_saved`
+        of the bitmasks that they stand for. `caches` counts how often all that was started anew because it
+        reached `Limits.cache_bytes`; hits, misses and masks are those since the last time.
         """
-        return {**self._native.stats(), "compile_seconds": self.compile_seconds}
+        native = self._native.stats()
+        return {
+            "compile_seconds": self.compile_seconds,
+            "front_seconds": self.front_seconds,
+            "native_seconds": self.native_seconds,
+            **native,
+            "mask_bytes_saved": native["mask_bytes_dense"] - native["mask_bytes"],
+        }
 
     def __repr__(self) -> str:
         return f"<Index of {self.source}, {self.n_bytes:,} bytes>"

@@ -7,10 +7,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from maskwright.errors import MaskwrightError
+
+__all__ = ["Limits"]
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
     """Ceilings of the engine. Past one of them a `LimitError` names it.
+
+    Raises `MaskwrightError` for a ceiling that is no positive int.
 
     rules         rules of a compiled format, counted loops among them
     states        states built while compiling, before equal ones are merged
@@ -36,7 +42,11 @@ class Limits:
         for name in self.__slots__:
             value = getattr(self, name)
             if not isinstance(value, int) or isinstance(value, bool) or not 0 < value < 1 << 63:
-                raise ValueError(f"limit {name} must be a positive int, not {value!r}")
+                raise MaskwrightError(
+                    f"the limit {name} must be an int from 1 to 2**63 - 1, not {value!r}",
+                    where=name,
+                    code="argument.limits",
+                )
 
     def as_words(self) -> list[int]:
         """The ceilings in the order in which the engine takes them."""

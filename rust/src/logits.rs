@@ -11,13 +11,11 @@ pub trait Logit: Copy {
 }
 
 macro_rules! logit {
-    ($type:ty) => {
+    ($type:ty, $keep:expr) => {
         impl Logit for $type {
             #[inline(always)]
             fn select(self, other: Self, word: u32, bit: u32) -> Self {
-                // The 16 bits that hold the bit, so that it is compared in lanes as wide as the logits.
-                let part = (word >> (bit & 16)) as $type;
-                let keep = if part & (1 << (bit & 15)) == 0 { 0 } else { <$type>::MAX };
+                let keep: $type = $keep(word, bit);
                 (self & keep) | (other & !keep)
             }
 
@@ -28,9 +26,15 @@ macro_rules! logit {
     };
 }
 
-logit!(u16);
-logit!(u32);
-logit!(u64);
+// The half word that holds the bit, so that it is compared in lanes as wide as the logits.
+logit!(u16, |word: u32, bit: u32| if (word >> (bit & 16)) as u16 & 1 << (bit & 15) == 0 {
+    0
+} else {
+    u16::MAX
+});
+logit!(u32, |word: u32, bit: u32| if word & 1 << bit == 0 { 0 } else { u32::MAX });
+// PERF: x86-64's first vector instructions compare no 64-bit lanes, and a comparison would become a branch.
+logit!(u64, |word: u32, bit: u32| u64::from(word >> bit & 1).wrapping_neg());
 
 /// Mask 32 logits with one word of a bitmask.
 ///

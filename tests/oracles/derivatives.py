@@ -137,7 +137,7 @@ class Terms:
             here = stack.pop()
             if nullable(here) or self._live.get(here):
                 answer = True
-            for byte in _representatives(here):
+            for byte in representatives(here):
                 there = self.after(here, byte)
                 if there not in seen and self._live.get(there) is not False:
                     if len(seen) > STATE_LIMIT:
@@ -151,7 +151,7 @@ class Terms:
         return answer
 
 
-def _representatives(term: Term) -> list[int]:
+def representatives(term: Term) -> list[int]:
     """A byte of each class: bytes in the same sets of the expression have the same derivatives."""
     sets: set[int] = set()
     stack = [term]

@@ -76,12 +76,12 @@ class Oracle:
 
     def accepts(self, symbols: Iterable[int]) -> bool:
         """Is this text in the language?"""
-        columns = self._read(symbols)
+        columns = self.columns(symbols)
         return columns is not None and self._complete(columns)
 
     def is_prefix(self, symbols: Iterable[int]) -> bool:
         """Does some text of the language start with this?"""
-        return self._read(symbols) is not None
+        return self.columns(symbols) is not None
 
     def mask(
         self,
@@ -91,7 +91,7 @@ class Oracle:
         special_ids: Iterable[int],
     ) -> list[bool]:
         """Which tokens may follow a prefix, each by its bytes; tokens that begin alike share columns."""
-        columns = self._read(prefix)
+        columns = self.columns(prefix)
         allowed = [False] * len(tokens)
         if columns is None:
             return allowed
@@ -111,7 +111,7 @@ class Oracle:
 
     def possible(self, prefix: Sequence[int]) -> tuple[list[int], bool]:
         """The symbols that may come next, and whether the text may end here."""
-        columns = self._read(prefix)
+        columns = self.columns(prefix)
         if columns is None:
             return [], False
         named = {self.args[node][0] for node, _, _ in columns[-1].scans if self.ops[node] == "special"}
@@ -120,7 +120,8 @@ class Oracle:
 
     # Reading
 
-    def _read(self, symbols: Iterable[int]) -> list[Column] | None:
+    def columns(self, symbols: Iterable[int]) -> list[Column] | None:
+        """The chart of a text, a column for each place in it; None if no text starts so."""
         if not self.productive[self.root]:
             return None
         text = list(symbols)
@@ -178,7 +179,7 @@ class Oracle:
         """The column after one more symbol, or None where no text goes on like this."""
         fresh = Column()
         for node, progress, origin in columns[-1].scans:
-            after = self._scan(node, progress, symbol)
+            after = self.scan(node, progress, symbol)
             if after is None:
                 continue
             for state in after:
@@ -196,7 +197,7 @@ class Oracle:
             column.order.append(item)
 
     def _predict(self, column: Column, node: int, position: int) -> None:
-        for progress in self._starts(node):
+        for progress in self.starts(node):
             self._add(column, (node, progress, position))
 
     def _close(self, columns: list[Column]) -> None:
@@ -224,7 +225,8 @@ class Oracle:
 
     # What each kind of node expects
 
-    def _starts(self, node: int) -> list[object]:
+    def starts(self, node: int) -> list[object]:
+        """The progress with which a node begins; "done" too, if a leaf can be empty."""
         op, args = self.ops[node], self.args[node]
         if not self.productive[node]:
             return []
@@ -248,7 +250,7 @@ class Oracle:
         if op == "sequence":
             return [args[progress]]  # type: ignore[call-overload,no-any-return]
         if op == "choice":
-            return [branch for branch in args if self.productive[branch]]
+            return list(args)
         if op == "reference":
             return [self.rules[args[0]]]
         high = self._counts(node)[1]
@@ -281,7 +283,7 @@ class Oracle:
         else:
             self._add(column, (node, "done", origin))
 
-    def _scan(self, node: int, progress: object, symbol: int) -> list[object] | None:
+    def scan(self, node: int, progress: object, symbol: int) -> list[object] | None:
         """Where an item on a leaf goes with a symbol."""
         op, args = self.ops[node], self.args[node]
         if op == "special":

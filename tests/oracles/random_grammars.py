@@ -88,12 +88,15 @@ class _Maker:
         return self._leaf()
 
     def _bounds(self) -> tuple[int, int | None]:
-        low = self.random.choice([0, 0, 1, 2, 3])
+        low = self.random.choice([0, 0, 1, 2, 3])  # (a?){2,3} and the like: bodies that may be empty
         return low, self.random.choice([None, low, low + 1, low + 2, low + 5]) or None
 
     def _leaf(self) -> int:
         random, builder = self.random, self.builder
-        kind = random.randrange(12)
+        kind = random.randrange(40)
+        if kind == 39:
+            return builder.empty()  # and with it all that needs it
+        kind %= 12
         if kind <= 5:
             return builder.literal(random.choice(LETTERS).encode())
         if kind <= 7:

@@ -15,7 +15,7 @@ import numpy as np
 from maskwright.cli.check import CHOICES, Check, choose_check
 from maskwright.cli.formats import BadInput, Format, add_format_arguments, read_format
 from maskwright.cli.model import Pull, RandomModel
-from maskwright.cli.progress import ProgressBar
+from maskwright.progress import ProgressBar
 from maskwright.cli.shown import byte_set, quoted
 from maskwright.cli.vocabularies import add_vocabulary_arguments, read_vocabulary
 from maskwright.errors import InternalError, VocabularyError

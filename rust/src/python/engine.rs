@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
@@ -155,8 +155,10 @@ impl PyIndex {
             stats.set_item("masks_dense", dense)?;
             stats.set_item("masks_shared", cache.masks.shared())?;
             stats.set_item("mask_bytes", cache.masks.bytes())?;
-            stats
-                .set_item("mask_bytes_dense", cache.masks.size() as usize * index.vocabulary.n_words() * 4)?;
+            stats.set_item(
+                "mask_bytes_dense",
+                (cache.masks.size() as usize + cache.masks.shared()) * index.vocabulary.n_words() * 4,
+            )?;
             stats.set_item("cache_bytes", cache.bytes())?;
             stats.set_item("caches", index.n_caches.load(Ordering::Relaxed))?;
             stats.set_item("hits", cache.hits.load(Ordering::Relaxed))?;
@@ -355,7 +357,8 @@ pub fn fill_bitmasks<'py>(
         let vocabulary = &vocabulary.get().vocabulary;
         let rows = rows.unwrap_or_else(|| (0..constraints.len() as i64).collect());
         if rows.len() != constraints.len() {
-            return Err(PyValueError::new_err("rows must have one entry for each constraint"));
+            let what = format!("{} rows are given for {} constraints", rows.len(), constraints.len());
+            return Err(Error::argument("rows", what).into());
         }
         let all = super::Rows::new(bitmask, &rows, vocabulary.n_words())?;
         let objects: Vec<Option<Bound<'py, PyConstraint>>> = constraints
@@ -372,7 +375,9 @@ pub fn fill_bitmasks<'py>(
         if let Some(at) =
             list.iter().flatten().position(|c| c.index().vocabulary.n_tokens() != vocabulary.n_tokens())
         {
-            return Err(PyValueError::new_err(format!("constraint {at} has another vocabulary")));
+            return Err(
+                Error::argument("constraints", format!("constraint {at} has another vocabulary")).into()
+            );
         }
         let cold: Vec<&Constraint> = list.iter().flatten().copied().filter(|c| !c.is_hit()).collect();
         let mut errors = Vec::new();

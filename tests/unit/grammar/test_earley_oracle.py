@@ -3,6 +3,8 @@
 from itertools import product
 
 import pytest
+from maskwright.ir import Builder
+from oracles.completion import Finisher
 from oracles.earley import OPS, Oracle, special_symbol
 from oracles.enumeration import texts
 from oracles.random_grammars import SPECIAL_SLOTS, random_grammar, random_vocabulary
@@ -30,16 +32,36 @@ def test_the_oracle_accepts_exactly_the_short_texts(seed: int) -> None:
                 assert oracle.is_prefix(text), (seed, text)
 
 
-@pytest.mark.parametrize("seed", range(150))
+@pytest.mark.parametrize("seed", range(200))
 def test_every_prefix_can_be_finished(seed: int) -> None:
-    """`is_prefix` says too much if somewhere nothing may follow and the text is not complete."""
+    """`is_prefix` says too much if somewhere no text of the language goes on."""
     oracle = Oracle(random_grammar(seed))
+    finisher = Finisher(oracle)
     reached: list[tuple[int, ...]] = [()] if oracle.is_prefix(()) else []
-    for text in reached[:60]:
-        following, may_end = oracle.possible(text)
-        assert following or may_end, (seed, text)
+    for text in reached:
+        rest = finisher.finish(text)
+        assert rest is not None and oracle.accepts((*text, *rest)), (seed, text)
         if len(text) < 3:
-            reached.extend((*text, symbol) for symbol in following[:4])
+            following, _ = oracle.possible(text)
+            reached.extend((*text, symbol) for symbol in {*following[:1], *following[-2:]})
+
+
+@pytest.mark.parametrize(
+    "point", [0, 0x7F, 0x80, 0x7FF, 0x800, 0xFFF, 0x1000, 0xD7FF, 0xE000, 0xFFFF, 0x10000, 0x10FFFF]
+)
+def test_characters_are_those_of_utf8(point: int) -> None:
+    """At each edge: a range that ends, starts or lies there, asked for the characters around it."""
+    for low, high in (
+        (point, point),
+        (0, point),
+        (point, 0x10FFFF),
+        (max(point - 70, 0), min(point + 70, 0x10FFFF)),
+    ):
+        builder = Builder()
+        oracle = Oracle(builder.grammar(builder.rule("r", builder.chars([(low, high)]))))
+        for other in {0, point - 1, point, point + 1, low - 1, low, high, high + 1, 0x2028}:
+            if 0 <= other <= 0x10FFFF and not 0xD800 <= other <= 0xDFFF:
+                assert oracle.accepts(chr(other).encode()) == (low <= other <= high), (low, high, other)
 
 
 @pytest.mark.parametrize("seed", range(60))

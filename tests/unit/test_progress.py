@@ -5,8 +5,8 @@ from __future__ import annotations
 import io
 
 import pytest
-from maskwright.cli import progress
-from maskwright.cli.progress import ProgressBar
+from maskwright import progress
+from maskwright.progress import ProgressBar
 
 
 class Terminal(io.StringIO):

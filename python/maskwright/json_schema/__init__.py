@@ -1,0 +1,18 @@
+"""How does a JSON Schema become a format? In the order of reading:
+
+keywords.py     the one table: what is done with each keyword, in each draft
+places.py       where a schema is, and where its references lead
+forms.py        boolean expressions over schemas, unread
+clauses.py      what a form says about each type
+reading.py      a schema's keywords to clauses; evaluated.py for the unevaluated ones
+algebra.py      and, or, not of clauses, and which are empty
+strings.py, numbers.py, formats.py    sets of scalars, and how they are spelled (spelling.py)
+write.py        forms to the IR; objects.py, arrays.py, order.py, whitespace.py
+compile.py      options, errors, and what is knowingly ignored
+report.py       what a schema asks for and what becomes of it
+"""
+
+from maskwright.json_schema.compile import Ignored, Options, SchemaCompile
+from maskwright.json_schema.whitespace import Whitespace
+
+__all__ = ["Ignored", "Options", "SchemaCompile", "Whitespace"]

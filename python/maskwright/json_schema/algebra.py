@@ -1,0 +1,488 @@
+"""How are clauses joined? And, or and not of `Cases`, and which clauses surely have no value.
+
+Each step of work is counted, and past the budget a `LimitError` names the schema: the question whether a schema has a
+value contains satisfiability, so no bound on the time is possible without one on the work.
+(Attouche, Baazizi, Colazzo, Ghelli, Sartiani, Scherzinger, "Witness Generation for JSON Schema", VLDB 2022.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any, TypeVar
+
+from maskwright.errors import LimitError, SchemaError
+from maskwright.json_schema.clauses import (
+    ANY_ITEMS,
+    ANY_MEMBERS,
+    ANY_NUMBER,
+    ANY_STRING,
+    BOTH,
+    FULL,
+    NONE,
+    OPEN,
+    Cases,
+    Contains,
+    Exists,
+    Items,
+    Members,
+    Numbers,
+    StringSet,
+    form_at,
+    with_required,
+)
+from maskwright.json_schema.forms import FALSE, TRUE, Form, Forms
+from maskwright.json_schema.numbers import NumberSet
+from maskwright.json_schema.places import Place
+from maskwright.json_schema.refusals import unsupported
+
+__all__ = ["MAX_WORK", "Algebra"]
+
+MAX_WORK = 30_000
+"""Clauses made while schemas are combined: a second at most."""
+
+MAX_CLAUSES = 400
+"""Clauses of one type at one place: each is a part of the automaton that may be live at once."""
+
+_EMPTY_DEPTH = 4
+
+Clause = TypeVar("Clause")
+
+
+class Algebra:
+    """Joins cases. `read` gives the cases of a form; `place` is where the reader is, for messages."""
+
+    def __init__(self, forms: Forms, read: Callable[[Form], Cases], max_work: int = MAX_WORK) -> None:
+        self.forms = forms
+        self._read = read
+        self._left = max_work
+        self._max_work = max_work
+        self._empty: dict[Form, bool | None] = {}
+        self.place: Place | None = None
+
+    def spend(self, amount: int = 1) -> None:
+        """Count work; `LimitError` past the budget."""
+        self._left -= amount
+        if self._left < 0:
+            raise LimitError(
+                "the schema takes too much work to combine",
+                limit="schema_work",
+                value=self._max_work,
+                where=f"#{self.place.pointer}" if self.place else None,
+                why="its parts are joined by and, or and not, and the number of combinations grows with their product",
+                try_="branches that exclude each other by type or by a constant property",
+            )
+
+    # And
+
+    def both(self, a: Cases, b: Cases) -> Cases:
+        """The values that are in both."""
+        if a is FULL or b is FULL:
+            return b if a is FULL else a
+        return Cases(
+            a.null and b.null,
+            a.booleans & b.booleans,
+            self._product(a.numbers, b.numbers, ANY_NUMBER, self._meet_numbers),
+            self._product(a.strings, b.strings, ANY_STRING, self._meet_strings),
+            self._product(a.arrays, b.arrays, ANY_ITEMS, self.meet_items),
+            self._product(a.objects, b.objects, ANY_MEMBERS, self.meet_members),
+        )
+
+    def _product(
+        self,
+        left: tuple[Clause, ...],
+        right: tuple[Clause, ...],
+        whole: Clause,
+        meet: Callable[[Clause, Clause], Clause | None],
+    ) -> tuple[Clause, ...]:
+        if left == (whole,) or right == (whole,):
+            return right if left == (whole,) else left
+        self.spend(len(left) * len(right))
+        return self._distinct(meet(one, other) for one in left for other in right)
+
+    def _distinct(self, clauses: Iterable[Clause | None]) -> tuple[Clause, ...]:
+        kept: dict[Any, Clause] = {}
+        for clause in clauses:
+            if clause is not None:
+                kept.setdefault(getattr(clause, "key", clause), clause)
+                if len(kept) > MAX_CLAUSES:
+                    self._left = 0
+                    self.spend()
+        return tuple(kept.values())
+
+    def _meet_numbers(self, a: Numbers, b: Numbers) -> Numbers | None:
+        if a.constants is None and b.constants is None:
+            met = a.set.intersect(b.set)
+            return None if met.is_empty() else Numbers(met)
+        if a.constants is None:
+            a, b = b, a
+        constants = tuple(pair for pair in a.constants or () if _has_number(b, pair[0]))
+        return Numbers(constants=constants) if constants else None
+
+    def _meet_strings(self, a: StringSet, b: StringSet) -> StringSet | None:
+        met = a.intersect(b)
+        return None if self.no_string(met) else met
+
+    def no_string(self, strings: StringSet) -> bool:
+        """Whether a set surely has no string."""
+        try:
+            return strings.is_empty()
+        except LimitError:
+            return False
+
+    def meet_items(self, a: Items, b: Items) -> Items | None:
+        """The arrays that are in both; None if there surely are none."""
+        length = max(len(a.prefix), len(b.prefix))
+        join = self.forms.all
+        maximum = _smaller(a.maximum, b.maximum)
+        counts = {count.key: count for count in (*a.contains, *b.contains)}
+        met = Items(
+            tuple(join((a.at(i), b.at(i))) for i in range(length)),
+            join((a.rest, b.rest)),
+            max(a.minimum, b.minimum),
+            maximum,
+            tuple(counts.values()),
+            a.unique or b.unique,
+        )
+        return None if self.no_items(met) else met
+
+    def no_items(self, items: Items, depth: int = 0) -> bool:
+        """Whether there surely is no such array."""
+        if items.maximum is not None and items.minimum > items.maximum:
+            return True
+        if any(count.high is not None and count.low > count.high for count in items.contains):
+            return True
+        needed = items.prefix[: items.minimum]
+        if items.minimum > len(items.prefix):
+            needed = (*needed, items.rest)
+        return any(self.is_empty(form, depth + 1) for form in needed)
+
+    def meet_members(self, a: Members, b: Members) -> Members | None:
+        """The objects that are in both; None if there surely are none."""
+        join = self.forms.all
+        named = {
+            key: join((form, b.named[key] if key in b.named else form_at(b, key))) for key, form in a.named.items()
+        }
+        for key, form in b.named.items():
+            if key not in named:
+                named[key] = join((form_at(a, key), form))
+        opens = self._meet_opens(a.opens, b.opens, named)
+        some = {one.key: one for one in (*a.exists, *b.exists)}
+        met = Members(
+            named,
+            opens,
+            a.required | b.required,
+            max(a.minimum, b.minimum),
+            _smaller(a.maximum, b.maximum),
+            tuple(some.values()),
+            a.place or b.place,
+        )
+        return None if self.no_members(met) else met
+
+    def _meet_opens(
+        self,
+        left: tuple[tuple[StringSet, Form], ...],
+        right: tuple[tuple[StringSet, Form], ...],
+        named: dict[str, Form],
+    ) -> tuple[tuple[StringSet, Form], ...]:
+        """Each language of keys in each other; a finite one goes into `named`."""
+        if left == OPEN or right == OPEN:
+            return right if left == OPEN else left
+        self.spend(len(left) * len(right))
+        met: list[tuple[StringSet, Form]] = []
+        for one, first in left:
+            for other, second in right:
+                form = self.forms.all((first, second))
+                if form is FALSE:
+                    continue
+                keys = one.intersect(other)
+                values = keys.values()
+                if values is not None:
+                    for key in values:
+                        named.setdefault(key, form)
+                elif not self.no_string(keys):
+                    met.append((keys, form))
+        return tuple(met)
+
+    def no_members(self, members: Members, depth: int = 0) -> bool:
+        """Whether there surely is no such object."""
+        if members.maximum is not None and max(members.minimum, len(members.required)) > members.maximum:
+            return True
+        if any(members.named[key] is FALSE for key in members.required):
+            return True
+        if not members.opens and members.minimum > sum(form is not FALSE for form in members.named.values()):
+            return True
+        return any(self.is_empty(members.named[key], depth + 1) for key in sorted(members.required))
+
+    # Or
+
+    def either(self, a: Cases, b: Cases) -> Cases:
+        """The values that are in one of the two or in both."""
+        if a is FULL or b is FULL:
+            return FULL
+        return Cases(
+            a.null or b.null,
+            a.booleans | b.booleans,
+            self._union(a.numbers, b.numbers, ANY_NUMBER),
+            self._union(a.strings, b.strings, ANY_STRING),
+            self._union(a.arrays, b.arrays, ANY_ITEMS),
+            self._union(a.objects, b.objects, ANY_MEMBERS),
+        )
+
+    def _union(self, left: tuple[Clause, ...], right: tuple[Clause, ...], whole: Clause) -> tuple[Clause, ...]:
+        if whole in left or whole in right:
+            return (whole,)
+        return self._distinct((*left, *right)) if left and right else left or right
+
+    # Not
+
+    def no(self, cases: Cases) -> Cases:
+        """The values that are not in it."""
+        if cases is FULL:
+            return NONE
+        return Cases(
+            not cases.null,
+            BOTH - cases.booleans,
+            self._none_of((ANY_NUMBER,), cases.numbers, self._no_number, self._meet_numbers),
+            self._none_of((ANY_STRING,), cases.strings, StringSet.complement, self._meet_strings),
+            self._none_of((ANY_ITEMS,), cases.arrays, self._no_items, self.meet_items),
+            self._none_of((ANY_MEMBERS,), cases.objects, self._no_members, self.meet_members),
+        )
+
+    def without(self, a: Cases, b: Cases) -> Cases:
+        """The values of `a` that are not in `b`. Clauses of `b` that have nothing in common with `a` cost nothing."""
+        return Cases(
+            a.null and not b.null,
+            a.booleans - b.booleans,
+            self._none_of(a.numbers, b.numbers, self._no_number, self._meet_numbers),
+            self._none_of(a.strings, b.strings, StringSet.complement, self._meet_strings),
+            self._none_of(a.arrays, b.arrays, self._no_items, self.meet_items),
+            self._none_of(a.objects, b.objects, self._no_members, self.meet_members),
+        )
+
+    def _none_of(
+        self,
+        clauses: tuple[Clause, ...],
+        taken: tuple[Clause, ...],
+        complement: Callable[[Clause], list[Clause]],
+        meet: Callable[[Clause, Clause], Clause | None],
+    ) -> tuple[Clause, ...]:
+        for one in taken:
+            if not clauses:
+                break
+            rest: list[Clause | None] = []
+            parts: list[Clause] | None = None
+            for clause in clauses:
+                self.spend()
+                if meet(clause, one) is None:
+                    rest.append(clause)
+                    continue
+                if parts is None:
+                    parts = complement(one)
+                self.spend(len(parts))
+                rest.extend(meet(clause, part) for part in parts)
+            clauses = self._distinct(rest)
+        return clauses
+
+    def _no_number(self, numbers: Numbers) -> list[Numbers]:
+        if numbers.constants is None:
+            return [Numbers(part) for part in numbers.set.complement()]
+        values = frozenset(Fraction(value) for value, _ in numbers.constants)
+        return [Numbers(NumberSet(excluded=values))]
+
+    def _no_items(self, items: Items) -> list[Items]:
+        no = self.forms.no
+        parts = [
+            Items((TRUE,) * i + (no(form),), minimum=i + 1)
+            for i, form in enumerate(items.prefix)
+            if form is not TRUE
+        ]
+        start = len(items.prefix)
+        if items.rest is FALSE:
+            parts.append(Items(minimum=start + 1))
+        elif items.rest is not TRUE:
+            place = _place_of(items.rest) or self._here()
+            parts.append(Items(contains=(Contains(no(items.rest), start, 1, None, place, "items"),)))
+        if items.minimum:
+            parts.append(Items(maximum=items.minimum - 1))
+        if items.maximum is not None:
+            parts.append(Items(minimum=items.maximum + 1))
+        for count in items.contains:
+            if count.low:
+                parts.append(Items(contains=(replace(count, low=0, high=count.low - 1),)))
+            if count.high is not None:
+                parts.append(Items(contains=(replace(count, low=count.high + 1, high=None),)))
+        if items.unique is not None and not (items.maximum is not None and items.maximum < 2):
+            raise unsupported(items.unique, "uniqueItems", "arrays with two items alike have no regular form")
+        return parts
+
+    def _no_members(self, members: Members) -> list[Members]:
+        no = self.forms.no
+        place = members.place
+        parts = [Members({key: FALSE}, place=place) for key in members.named if key in members.required]
+        for key, form in members.named.items():
+            if form is not TRUE:
+                parts.append(Members({key: no(form)}, required=frozenset((key,)), place=place))
+        parts.extend(self._open_violations(members))
+        if members.minimum:
+            parts.append(Members(maximum=members.minimum - 1, place=place))
+        if members.maximum is not None:
+            parts.append(Members(minimum=members.maximum + 1, place=place))
+        for one in members.exists:
+            named = dict.fromkeys(one.apart, TRUE)
+            opens = self.partition([(one.region, no(one.form))])
+            parts.append(Members(named, opens, place=place))
+        return parts
+
+    def _open_violations(self, members: Members) -> list[Members]:
+        """Objects with a key that is in no language of `opens`, or one whose value is not as it must be."""
+        no = self.forms.no
+        if members.opens == OPEN:
+            return []
+        apart = frozenset(members.named)
+        named = dict.fromkeys(members.named, TRUE)
+        place = members.place or self._here()
+        outside = [ANY_STRING]
+        parts = []
+        for region, form in members.opens:
+            outside = self.subtract(outside, region)
+            if form is not TRUE:
+                some = Exists(region, apart, no(form), place, "additionalProperties")
+                parts.append(Members(named, exists=(some,), place=place))
+        for region in outside:
+            some = Exists(region, apart, TRUE, place, "additionalProperties")
+            parts.append(Members(named, exists=(some,), place=place))
+        return parts
+
+    # Languages of keys
+
+    def partition(self, rules: list[tuple[StringSet, Form]]) -> tuple[tuple[StringSet, Form], ...]:
+        """All keys, cut up so that each part has one form: all of the rules that speak about it."""
+        parts: list[tuple[StringSet, Form]] = [(ANY_STRING, TRUE)]
+        for region, form in rules:
+            parts = self.refine(parts, region, form)
+        return tuple(parts)
+
+    def refine(
+        self, parts: list[tuple[StringSet, Form]], region: StringSet, form: Form
+    ) -> list[tuple[StringSet, Form]]:
+        """Keys in `region` must also satisfy `form`."""
+        if form is TRUE:
+            return parts
+        made: list[tuple[StringSet, Form]] = []
+        for keys, old in parts:
+            inside = keys.intersect(region)
+            self.spend(2)
+            if keys is not ANY_STRING and self.no_string(inside):
+                made.append((keys, old))
+                continue
+            joined = self.forms.all((old, form))
+            if joined is not FALSE:
+                made.append((inside, joined))
+            made.extend((outside, old) for outside in self.subtract([keys], region))
+        return made
+
+    def subtract(self, keys: list[StringSet], region: StringSet) -> list[StringSet]:
+        """Keys without those of `region`, as disjoint languages."""
+        rest: list[StringSet] = []
+        for one in keys:
+            inside = one
+            for part in region.complement():
+                self.spend()
+                outside = inside.intersect(part)
+                if not self.no_string(outside):
+                    rest.append(outside)
+                for back in part.complement():
+                    inside = inside.intersect(back)
+        return rest
+
+    # Exactly one
+
+    def exactly_one(self, branches: list[Cases]) -> Cases:
+        """The values that are in one of the cases and in no other."""
+        found = NONE
+        for i, mine in enumerate(branches):
+            rest = mine
+            for j, other in enumerate(branches):
+                if i != j and not rest.is_empty:
+                    rest = self.without(rest, other)
+            found = self.either(found, rest)
+        return found
+
+    # Which have no value
+
+    def is_empty(self, form: Form, depth: int = 0) -> bool:
+        """Whether a form surely has no value. What is deeper than a few levels counts as having one."""
+        if form is FALSE:
+            return True
+        if form is TRUE or depth > _EMPTY_DEPTH:
+            return False
+        known = self._empty.get(form, 0)
+        if known != 0:
+            return bool(known)
+        self._empty[form] = None
+        try:
+            found = self._all_empty(self._read(form), depth)
+        except SchemaError:
+            found = False
+        if found or depth == 0:
+            self._empty[form] = found
+        else:
+            del self._empty[form]
+        return found
+
+    def _all_empty(self, cases: Cases, depth: int) -> bool:
+        if cases.null or cases.booleans or cases.numbers or cases.strings:
+            return False
+        return all(self.no_items(items, depth) for items in cases.arrays) and all(
+            self.no_members(members, depth) for members in cases.objects
+        )
+
+    # Members that must be somewhere
+
+    def settle(self, members: Members) -> list[Members]:
+        """Objects by which member it is that must exist. What is left in `exists` is about keys without a name."""
+        settled = [members]
+        for some in members.exists:
+            self.spend(len(settled))
+            settled = [one for old in settled for one in self._witnesses(old, some)]
+        return settled
+
+    def _witnesses(self, members: Members, some: Exists) -> list[Members]:
+        rest = tuple(one for one in members.exists if one is not some)
+        bare = replace(members, exists=rest)
+        found: list[Members] = []
+        for key, form in members.named.items():
+            if key in some.apart or form is FALSE or not some.region.contains(key):
+                continue
+            joined = self.forms.all((form, some.form))
+            if not self.is_empty(joined, 1):
+                found.append(with_required(bare, key, joined))
+        for region, form in members.opens:
+            keys = region.intersect(some.region)
+            joined = self.forms.all((form, some.form))
+            if joined is FALSE or self.no_string(keys) or self.is_empty(joined, 1):
+                continue
+            found.append(replace(bare, exists=(*rest, replace(some, region=keys, form=joined))))
+        return found
+
+    def _here(self) -> Place:
+        assert self.place is not None
+        return self.place
+
+
+def _has_number(numbers: Numbers, value: Any) -> bool:
+    if numbers.constants is not None:
+        return any(value == constant for constant, _ in numbers.constants)
+    return numbers.set.contains(value)
+
+
+def _place_of(form: Form) -> Place | None:
+    return form.payload if form.kind == "schema" else None
+
+
+def _smaller(left: int | None, right: int | None) -> int | None:
+    if left is None or right is None:
+        return right if left is None else left
+    return min(left, right)

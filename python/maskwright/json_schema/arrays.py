@@ -1,0 +1,174 @@
+"""How are the items of an array written? By position, then the rest; counted, or told apart, where that is asked for."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING
+
+from maskwright.errors import LimitError
+from maskwright.ir import SPELLING_JSON, Node
+from maskwright.json_schema.clauses import Contains, Items
+from maskwright.json_schema.forms import FALSE, Form
+from maskwright.json_schema.refusals import unsupported
+
+if TYPE_CHECKING:
+    from maskwright.json_schema.write import Writer
+
+__all__ = ["write_items"]
+
+MAX_COUNTED = 3_000
+"""States of position and counts that an array with `contains` may take; each becomes a rule."""
+
+
+def write_items(writer: Writer, items: Items) -> Node:
+    """A node for the arrays of a clause, brackets and all."""
+    items = _shortened(items)
+    if items.maximum is not None and items.minimum > items.maximum:
+        return writer.builder.empty()
+    unique = items.unique is not None and (items.maximum is None or items.maximum > 1)
+    counts = [count for count in items.contains if count.low > 0 or count.high is not None]
+    if counts:
+        if unique:
+            assert items.unique is not None
+            raise unsupported(items.unique, "uniqueItems", "beside contains, both would have to be counted at once")
+        return _Counted(writer, items, counts).node()
+    if items.maximum == 0:
+        return writer.layout.container(b"[]", None, may_be_empty=True)
+    body = _distinct(writer, items) if unique else _listed(writer, items)
+    return writer.layout.container(b"[]", body, may_be_empty=items.minimum == 0)
+
+
+def _shortened(items: Items) -> Items:
+    """Without positions that no item can have."""
+    prefix, rest, maximum = items.prefix, items.rest, items.maximum
+    if FALSE in prefix:
+        place = prefix.index(FALSE)
+        maximum = place if maximum is None else min(maximum, place)
+    elif rest is FALSE:
+        maximum = len(prefix) if maximum is None else min(maximum, len(prefix))
+    if maximum is not None and maximum <= len(prefix):
+        prefix, rest = prefix[:maximum], FALSE
+    return Items(prefix, rest, items.minimum, maximum, items.contains, items.unique)
+
+
+def _listed(writer: Writer, items: Items) -> Node:
+    """At least one item, with commas between."""
+    builder, comma = writer.builder, writer.layout.comma
+    length = len(items.prefix)
+    low, high = items.minimum, items.maximum
+    later = builder.literal(b"")
+    if items.rest is not FALSE:
+        item = writer.value(items.rest)
+        start = max(length, 1)
+        later = builder.repeat(
+            builder.sequence([comma, item]), max(low - start, 0), None if high is None else high - start
+        )
+        if not length:
+            return builder.sequence([item, later])
+    for place in range(length - 1, 0, -1):
+        after = builder.sequence([comma, writer.value(items.prefix[place]), later])
+        later = after if place < low else builder.optional(after)
+    return builder.sequence([writer.value(items.prefix[0]), later])
+
+
+def _distinct(writer: Writer, items: Items) -> Node:
+    """Items of which no two are alike."""
+    rest = None if items.rest is FALSE else writer.value(items.rest)
+    return writer.builder.distinct(
+        writer.layout.comma,
+        [writer.value(form) for form in items.prefix],
+        rest,
+        minimum=max(items.minimum, 1),
+        maximum=items.maximum,
+        spelling=SPELLING_JSON,
+    )
+
+
+class _Counted:
+    """Arrays with counts of items that satisfy a schema: an automaton over kinds of items, a rule for each state.
+
+    A state is the position (up to where it no longer matters) and each count (likewise).
+    """
+
+    def __init__(self, writer: Writer, items: Items, counts: list[Contains]) -> None:
+        self._writer = writer
+        self._items = items
+        self._counts = counts
+        last = max([len(items.prefix), items.minimum, *(count.start for count in counts)])
+        self._last = last if items.maximum is None else items.maximum
+        self._rules: dict[tuple[int, ...], Node] = {}
+
+    def node(self) -> Node:
+        """The whole array."""
+        body = self._first()
+        return self._writer.layout.container(b"[]", body, may_be_empty=self._may_end((0,) * (len(self._counts) + 1)))
+
+    def _first(self) -> Node | None:
+        ways = self._ways((0,) * (len(self._counts) + 1), with_comma=False)
+        return self._writer.builder.choice(ways) if ways else None
+
+    def _ways(self, state: tuple[int, ...], with_comma: bool) -> list[Node]:
+        """One more item of each kind, then what may follow."""
+        builder, comma = self._writer.builder, self._writer.layout.comma
+        position = state[0]
+        if self._items.maximum is not None and position >= self._items.maximum:
+            return []
+        ways = []
+        for hits in product((False, True), repeat=len(self._counts)):
+            after = self._after(state, hits)
+            form = self._form(position, hits)
+            if after is None or form is FALSE or self._writer.reader.algebra.is_empty(form):
+                continue
+            lead = [comma] if with_comma else []
+            ways.append(builder.sequence([*lead, self._writer.value(form), self._rest(after)]))
+        return ways
+
+    def _form(self, position: int, hits: tuple[bool, ...]) -> Form:
+        forms = self._writer.reader.forms
+        parts = [self._items.at(position)]
+        for count, hit in zip(self._counts, hits, strict=True):
+            if position >= count.start:
+                parts.append(count.form if hit else forms.no(count.form))
+            elif hit:
+                return FALSE
+        return forms.all(parts)
+
+    def _after(self, state: tuple[int, ...], hits: tuple[bool, ...]) -> tuple[int, ...] | None:
+        """The state after an item; None where a count is past its bound. Counts stop where more makes no difference."""
+        position = min(state[0] + 1, self._last)
+        found = [position]
+        for count, seen, hit in zip(self._counts, state[1:], hits, strict=True):
+            now = seen + hit
+            if count.high is not None and now > count.high:
+                return None
+            found.append(min(now, count.low if count.high is None else count.high + 1))
+        return tuple(found)
+
+    def _may_end(self, state: tuple[int, ...]) -> bool:
+        return state[0] >= self._items.minimum and all(
+            seen >= count.low for count, seen in zip(self._counts, state[1:], strict=True)
+        )
+
+    def _rest(self, state: tuple[int, ...]) -> Node:
+        found = self._rules.get(state)
+        if found is None:
+            if len(self._rules) > MAX_COUNTED:
+                place = self._counts[0].place
+                raise LimitError(
+                    "counting the items takes too many states",
+                    limit="counted_items",
+                    value=MAX_COUNTED,
+                    where=f"#{place.pointer_to(self._counts[0].keyword)}",
+                    try_="smaller bounds for the length or the count",
+                )
+            rule = self._writer.builder.rule("items")
+            found = self._rules[state] = self._writer.builder.reference(rule)
+            self._writer.later(rule, lambda: self._written(state))
+        return found
+
+    def _written(self, state: tuple[int, ...]) -> Node:
+        builder = self._writer.builder
+        ways = self._ways(state, with_comma=True)
+        if self._may_end(state):
+            ways.append(builder.literal(b""))
+        return builder.choice(ways)

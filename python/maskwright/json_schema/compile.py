@@ -1,0 +1,140 @@
+"""How does a schema become a grammar? Options in, the IR and what was knowingly ignored out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from maskwright.errors import GrammarError, MaskwrightError, PatternError, SchemaError
+from maskwright.ir import Grammar
+from maskwright.json_schema.conflict import explain_no_value
+from maskwright.json_schema.forms import Form
+from maskwright.json_schema.keywords import Draft
+from maskwright.json_schema.places import Documents
+from maskwright.json_schema.reading import Reader
+from maskwright.json_schema.refusals import Unsupported
+from maskwright.json_schema.schema_text import parse_json
+from maskwright.json_schema.spelling import Style
+from maskwright.json_schema.whitespace import Whitespace, choose_whitespace
+from maskwright.json_schema.write import Writer
+
+__all__ = ["DRAFTS", "Ignored", "Options", "SchemaCompile"]
+
+DRAFTS = {"4": Draft.D4, "6": Draft.D6, "7": Draft.D7, "2019-09": Draft.D2019, "2020-12": Draft.D2020}
+
+MAX_IGNORED = 200
+"""Keywords dropped by `unsupported="ignore"`: the schema is read anew after each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    """A keyword that was dropped knowingly: its JSON Pointer, its name, and why it could not be enforced."""
+
+    pointer: str
+    keyword: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a schema is read; `Compiler.json_schema` says what each option means. `ValueError` for what is none."""
+
+    style: Style = "generate"
+    whitespace: Literal["flexible", "compact", "spaced"] | Whitespace | None = None
+    indent: int | str | None = None
+    property_order: Literal["schema", "any"] | None = None
+    formats: Literal["enforce", "annotate"] = "enforce"
+    draft: str | None = None
+    registry: Any = field(default=None, compare=False)
+    unsupported: Literal["error", "ignore"] = "error"
+    unknown_keywords: Literal["annotate", "error"] = "annotate"
+
+    def __post_init__(self) -> None:
+        _one_of("style", self.style, ("generate", "accept"))
+        _one_of("property_order", self.property_order, (None, "schema", "any"))
+        _one_of("formats", self.formats, ("enforce", "annotate"))
+        _one_of("draft", self.draft, (None, *DRAFTS))
+        _one_of("unsupported", self.unsupported, ("error", "ignore"))
+        _one_of("unknown_keywords", self.unknown_keywords, ("annotate", "error"))
+        if self.style == "accept" and self.property_order == "schema":
+            raise ValueError('style="accept" takes members in any order; property_order="schema" is for "generate"')
+        choose_whitespace(self.whitespace, self.indent, self.style)
+
+    @property
+    def ordered(self) -> bool:
+        """Whether members come in schema order."""
+        return self.style == "generate" and self.property_order != "any"
+
+
+def _one_of(name: str, value: object, known: tuple[object, ...]) -> None:
+    if value not in known:
+        raise ValueError(f"unknown {name} {value!r}; there are {', '.join(map(repr, known))}")
+
+
+class SchemaCompile:
+    """One schema on its way. `grammar` is the result, `ignored` what was dropped."""
+
+    def __init__(self, schema: Any, options: Options) -> None:
+        self.options = options
+        if isinstance(schema, (str, bytes)):
+            schema = parse_json(schema)
+        if not isinstance(schema, (dict, bool)):
+            raise SchemaError("a schema is an object or a boolean", pointer="", code="schema.malformed")
+        draft = DRAFTS[options.draft] if options.draft else None
+        self.documents = Documents(schema, draft, options.registry)
+        self.ignored: list[Ignored] = []
+        self._dropped: set[tuple[int, str]] = set()
+        self.reader = self._reader()
+        self.root = self._root()
+        if options.unknown_keywords == "error":
+            from maskwright.json_schema.report import refuse_unknown  # noqa: PLC0415 - only where it is asked for
+
+            refuse_unknown(self.documents)
+        self.grammar = self._grammar()
+
+    def _reader(self) -> Reader:
+        return Reader(
+            self.documents, assert_formats=self.options.formats == "enforce", ignored=frozenset(self._dropped)
+        )
+
+    def _root(self) -> Form:
+        return self.reader.forms.schema(self.documents.root_place())
+
+    def _grammar(self) -> Grammar:
+        while True:
+            try:
+                return self._write()
+            except Unsupported as refusal:
+                if self.options.unsupported == "error" or not self._drop(refusal):
+                    raise
+
+    def _write(self) -> Grammar:
+        options = self.options
+        whitespace = choose_whitespace(options.whitespace, options.indent, options.style)
+        writer = Writer(self.reader, options.style, whitespace, options.ordered)
+        try:
+            return writer.grammar(self.root)
+        except PatternError as error:
+            raise self.reader.at_pattern(error) from error
+        except MaskwrightError as error:
+            if error.where is None and self.reader.algebra.place is not None:
+                error.where = f"#{self.reader.algebra.place.pointer}"
+            raise
+
+    def _drop(self, refusal: Unsupported) -> bool:
+        """Go on without a keyword; false if that makes no difference."""
+        keyword = refusal.keyword or ""
+        key = (id(refusal.target), keyword)
+        if key in self._dropped or len(self._dropped) >= MAX_IGNORED:
+            return False
+        self._dropped.add(key)
+        self.ignored.append(Ignored(refusal.pointer, keyword, refusal.why or ""))
+        self.reader = self._reader()
+        self.root = self._root()
+        return True
+
+    def no_value(self, error: GrammarError) -> MaskwrightError:
+        """The engine's error that no text is in the format, in the words of the schema."""
+        if not error.what.startswith("no text at all"):
+            return error
+        return explain_no_value(self.reader, self.root)

@@ -1,0 +1,143 @@
+"""How are the members of an object written? Named keys in order or in any order, then the languages of other keys."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from maskwright.ir import SPELLING_JSON, SPELLING_RAW, Declared, Node, Open
+from maskwright.json_schema.clauses import Members, form_at
+from maskwright.json_schema.forms import FALSE, Form
+from maskwright.json_schema.refusals import unsupported
+
+if TYPE_CHECKING:
+    from maskwright.json_schema.write import Names, Writer
+
+__all__ = ["write_members"]
+
+MAX_SEQUENCE = 16
+"""Named members up to which a plain sequence is written; its size is the square of that where all are optional."""
+
+MAX_SUBSETS = 5
+"""Optional members whose subsets are told apart where some other key must exist."""
+
+
+def write_members(writer: Writer, members: Members, names: Names | None) -> Node:
+    """A node for the objects of a clause, braces and all."""
+    members = _in_order(members, names)
+    if members.exists:
+        return _with_others(writer, members)
+    low = max(members.minimum, len(members.required))
+    shown = {key: form for key, form in members.named.items() if form is not FALSE}
+    high = members.maximum
+    if not members.opens:
+        high = None if high is not None and high >= len(shown) else high
+        if low > len(shown):
+            return writer.builder.empty()
+    if high is not None and low > high:
+        return writer.builder.empty()
+    if (not shown and not members.opens) or high == 0:
+        return writer.layout.container(b"{}", None, may_be_empty=low == 0)
+    if writer.ordered and not members.opens and high is None and low == len(members.required):
+        if len(shown) <= MAX_SEQUENCE or len(shown) == low:
+            return _sequence(writer, members, shown)
+    return _remembered(writer, members, max(low, 1), high, may_be_empty=low == 0)
+
+
+def _in_order(members: Members, names: Names | None) -> Members:
+    """Members in the order of `names`; those of a branch that is open for them get names of their own."""
+    if names is None or not (members.named or members.opens):
+        return members
+    named: dict[str, Form] = {}
+    for name in names:
+        form = members.named.get(name)
+        if form is None and members.opens:
+            form = form_at(members, name)
+        if form is not None:
+            named[name] = form
+    for name, form in members.named.items():
+        named.setdefault(name, form)
+    return replace(members, named=named)
+
+
+def _member(writer: Writer, key: str, form: Form) -> tuple[Node, Node]:
+    """The key, and what follows it."""
+    return writer.spelling.literal(key), _tail(writer, form)
+
+
+def _tail(writer: Writer, form: Form) -> Node:
+    return writer.builder.sequence([writer.layout.colon, writer.value(form)])
+
+
+def _sequence(writer: Writer, members: Members, shown: dict[str, Form]) -> Node:
+    """Members in order as a plain sequence: one of them is first, each later one comes with a comma before it."""
+    builder, comma = writer.builder, writer.layout.comma
+    first: list[Node] = []
+    later = builder.literal(b"")
+    for key in reversed(shown):
+        member = builder.sequence(_member(writer, key, shown[key]))
+        required = key in members.required
+        if required:
+            first.clear()
+        first.append(builder.sequence([member, later]))
+        after = builder.sequence([comma, member])
+        later = builder.sequence([after if required else builder.optional(after), later])
+    body = builder.choice(first[::-1])
+    return writer.layout.container(b"{}", body, may_be_empty=not members.required)
+
+
+def _remembered(writer: Writer, members: Members, low: int, high: int | None, may_be_empty: bool) -> Node:
+    """Members by the node that remembers which keys are used. A key that may not be is declared without a tail."""
+    builder = writer.builder
+    declared = []
+    for key, form in members.named.items():
+        if form is FALSE:
+            if not any(region.contains(key) for region, _ in members.opens):
+                continue
+            declared.append(Declared(writer.spelling.literal(key), builder.empty()))
+            continue
+        spelled, tail = _member(writer, key, form)
+        declared.append(Declared(spelled, tail, key in members.required))
+    body = builder.members(
+        writer.layout.comma,
+        declared,
+        [Open(writer.key(region), _tail(writer, form)) for region, form in members.opens],
+        minimum=low,
+        maximum=high,
+        ordered=writer.ordered,
+        spelling=SPELLING_RAW if writer.style == "generate" else SPELLING_JSON,
+    )
+    return writer.layout.container(b"{}", body, may_be_empty)
+
+
+def _with_others(writer: Writer, members: Members) -> Node:
+    """Objects in which some key without a name must be there: by which of the named optional ones are there too."""
+    some = members.exists[0]
+    optional = [
+        key for key, form in members.named.items() if form is not FALSE and key not in members.required
+    ]
+    counted = len(members.exists) == 1 and all(
+        region == some.region and form is some.form for region, form in members.opens
+    )
+    if not counted or len(optional) > MAX_SUBSETS:
+        raise unsupported(
+            some.place,
+            some.keyword,
+            "in a combination of schemas it asks for a member with another name, and which one is not known",
+            "naming the members that the branches differ in",
+        )
+    ways = []
+    for count in range(len(optional) + 1):
+        for chosen in combinations(optional, count):
+            gone = {key: FALSE for key in optional if key not in chosen}
+            required = members.required | set(chosen)
+            fixed = replace(
+                members,
+                named={**members.named, **gone},
+                required=required,
+                minimum=max(members.minimum, len(required) + 1),
+                exists=(),
+            )
+            ways.append(write_members(writer, fixed, None))
+    return writer.builder.choice(ways)

@@ -1,0 +1,85 @@
+"""In which order do members come? Names by first appearance in the schemas that apply to the same value.
+
+A walk in document order through the in-place applicators (`allOf`, `anyOf`, `oneOf`, `if`, `then`, `else`, `not`,
+dependencies, references); names that are only required come after those that are declared.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from maskwright.json_schema.forms import Form
+from maskwright.json_schema.keywords import keywords_of
+from maskwright.json_schema.places import Place
+
+if TYPE_CHECKING:
+    from maskwright.json_schema.reading import Reader
+
+__all__ = ["names_in_order"]
+
+_LISTS = frozenset(("allOf", "anyOf", "oneOf"))
+_SINGLES = frozenset(("if", "then", "else", "not"))
+_MAPS = frozenset(("dependentSchemas", "dependencies"))
+
+
+def names_in_order(reader: Reader, form: Form) -> tuple[str, ...]:
+    """The names that the schemas of a form declare, then those that they only require."""
+    declared: dict[str, None] = {}
+    required: dict[str, None] = {}
+    seen: set[tuple[int, Any]] = set()
+    waiting: list[Any] = [form]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, dict):
+            declared.update(dict.fromkeys(item))
+        elif isinstance(item, Form):
+            waiting.extend(reversed(_inside(item)))
+        else:
+            key = (id(item.schema), item.scope)
+            if isinstance(item.schema, dict) and key not in seen:
+                seen.add(key)
+                waiting.extend(reversed(_applied(reader, item, required)))
+    return tuple({**declared, **required})
+
+
+def _inside(form: Form) -> list[Any]:
+    if form.kind == "schema":
+        return [form.payload]
+    if form.kind == "value":
+        value = form.payload[0]
+        return [value] if isinstance(value, dict) else []
+    return list(form.parts)
+
+
+def _applied(reader: Reader, place: Place, required: dict[str, None]) -> list[Any]:
+    """What applies to the same value as a schema, in the order in which it is written."""
+    schema, child, documents = place.schema, reader.documents.child, reader.documents
+    known = keywords_of(place.draft)
+    hidden = place.draft.ref_hides and "$ref" in schema
+    found: list[Any] = []
+    for keyword, value in schema.items():
+        if keyword not in known or (hidden and keyword != "$ref"):
+            continue
+        if keyword == "properties" and isinstance(value, dict):
+            found.append(value)
+        elif keyword == "required" and isinstance(value, list):
+            required.update((name, None) for name in value if isinstance(name, str))
+        elif keyword == "const" and isinstance(value, dict):
+            found.append(value)
+        elif keyword == "enum" and isinstance(value, list):
+            found.extend(one for one in value if isinstance(one, dict))
+        elif keyword == "$ref":
+            found.append(documents.follow(place, keyword))
+        elif keyword == "$dynamicRef":
+            found.append(documents.follow_dynamic(place))
+        elif keyword == "$recursiveRef":
+            found.append(documents.follow_recursive(place))
+        elif keyword in _LISTS and isinstance(value, list):
+            found.extend(child(place, inner, keyword, i) for i, inner in enumerate(value))
+        elif keyword in _SINGLES:
+            found.append(child(place, value, keyword))
+        elif keyword in _MAPS and isinstance(value, dict):
+            found.extend(
+                child(place, inner, keyword, name) for name, inner in value.items() if isinstance(inner, dict)
+            )
+    return found

@@ -1,0 +1,348 @@
+"""Where in which document is a schema, and where does its `$ref` lead?
+
+A `Place` is a schema with the resource that it belongs to (what its references are relative to), the way from the
+document's root (for messages) and the dynamic scope. Documents are indexed (`$id`, `$anchor`) only when a reference
+needs it: most references are pointers within the document, and cost a walk of a few steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import unquote, urldefrag, urljoin
+
+from maskwright.json_schema.keywords import Draft
+from maskwright.json_schema.refusals import malformed, unsupported
+
+__all__ = ["Documents", "Place", "Resource", "draft_of", "subschemas"]
+
+Trail = tuple[Any, ...] | None
+"""The way to a schema: (trail of the parent, step, step, ..); None at the root of a document."""
+
+_DRAFTS = {
+    "http://json-schema.org/draft-04/schema": Draft.D4,
+    "http://json-schema.org/draft-06/schema": Draft.D6,
+    "http://json-schema.org/draft-07/schema": Draft.D7,
+    "https://json-schema.org/draft/2019-09/schema": Draft.D2019,
+    "https://json-schema.org/draft/2020-12/schema": Draft.D2020,
+    "http://json-schema.org/schema": Draft.LATEST,
+}
+_ONE = frozenset(
+    "additionalItems additionalProperties contains contentSchema else if items not propertyNames then"
+    " unevaluatedItems unevaluatedProperties".split()
+)
+_LIST = frozenset("allOf anyOf items oneOf prefixItems".split())
+_MAP = frozenset("$defs definitions dependencies dependentSchemas patternProperties properties".split())
+
+
+class Resource:
+    """A schema with a URI of its own: what references are relative to, and where anchors are found."""
+
+    __slots__ = ("anchors", "document", "draft", "dynamic", "recursive", "schema", "trail", "uri")
+
+    def __init__(self, uri: str, schema: Any, document: Resource | None, draft: Draft, trail: Trail) -> None:
+        self.uri = uri
+        self.schema = schema
+        self.document = document or self
+        self.draft = draft
+        self.trail = trail
+        self.anchors: dict[str, tuple[Any, Trail]] | None = None
+        self.dynamic: dict[str, tuple[Any, Trail]] = {}
+        self.recursive = False
+
+
+class Place:
+    """A schema and where it is."""
+
+    __slots__ = ("resource", "schema", "scope", "trail")
+
+    def __init__(self, schema: Any, resource: Resource, trail: Trail, scope: tuple[Resource, ...]) -> None:
+        self.schema = schema
+        self.resource = resource
+        self.trail = trail
+        self.scope = scope
+
+    @property
+    def draft(self) -> Draft:
+        """By which draft the schema is read."""
+        return self.resource.draft
+
+    @property
+    def pointer(self) -> str:
+        """The JSON Pointer from the root of the document; with the document's URI before it for another one."""
+        steps: list[str] = []
+        trail = self.trail
+        while trail is not None:
+            steps.extend(str(step).replace("~", "~0").replace("/", "~1") for step in reversed(trail[1:]))
+            trail = trail[0]
+        return "".join(f"/{step}" for step in reversed(steps))
+
+    def pointer_to(self, keyword: str) -> str:
+        """The pointer to one keyword here."""
+        return f"{self.pointer}/{keyword}"
+
+    @property
+    def name(self) -> str:
+        """A short name for messages: the last step of the way."""
+        return str(self.trail[-1]) if self.trail else "root"
+
+
+class Documents:
+    """All documents that a schema can refer to: itself, the caller's registry, the standard metaschemas."""
+
+    def __init__(self, schema: Any, draft: Draft | None, registry: Any) -> None:
+        self._registry = registry
+        self._forced = draft
+        self._resources: dict[str, Resource] = {}
+        self._named: dict[int, Resource] = {}
+        self._aliases: dict[str, tuple[Any, Trail, Resource]] = {}
+        self.root = self._open("", schema)
+
+    def root_place(self) -> Place:
+        """The whole schema."""
+        return Place(self.root.schema, self.root, None, (self.root,))
+
+    def child(self, place: Place, schema: Any, *steps: Any) -> Place:
+        """A schema inside another one."""
+        made = Place(schema, place.resource, (place.trail, *steps), place.scope)
+        if isinstance(schema, dict) and ("$id" in schema or "id" in schema or "$schema" in schema):
+            self._enter_by_id(made)
+        return made
+
+    def _enter_by_id(self, place: Place) -> None:
+        """A schema with an `$id` of its own is a resource of its own, known once the document is indexed."""
+        if self._names_itself(place.schema, place.draft) is None:
+            return
+        self._index(place.resource.document)
+        inner = self._named.get(id(place.schema))
+        if inner is not None and inner is not place.resource:
+            place.resource = inner
+            place.scope = _entered(place.scope, inner)
+
+    @staticmethod
+    def _names_itself(schema: dict[str, Any], draft: Draft) -> str | None:
+        """The URI (without an anchor) by which a schema names itself."""
+        name = schema.get("$schema")
+        if isinstance(name, str):
+            draft = _DRAFTS.get(name.rstrip("#"), draft)
+        uri = schema.get(draft.id_keyword)
+        if not isinstance(uri, str) or (draft.ref_hides and "$ref" in schema):
+            return None
+        return urldefrag(uri)[0] or None
+
+    # References
+
+    def follow(self, place: Place, keyword: str) -> Place:
+        """Where the `$ref` of a schema leads; `SchemaError` where that is nowhere."""
+        reference = place.schema[keyword]
+        if not isinstance(reference, str):
+            raise malformed(place, keyword, "a reference is a string")
+        resource, fragment = self._resource_of(place, keyword, reference)
+        schema, trail, resource = self._find(place, keyword, reference, resource, fragment)
+        return Place(schema, resource, trail, _entered(place.scope, resource))
+
+    def follow_dynamic(self, place: Place) -> Place:
+        """Where a `$dynamicRef` leads: to the outermost resource entered that has the dynamic anchor."""
+        target = self.follow(place, "$dynamicRef")
+        name = urldefrag(place.schema["$dynamicRef"])[1]
+        self._index(target.resource.document)
+        if name not in target.resource.dynamic or target.resource.dynamic[name][0] is not target.schema:
+            return target
+        for outer in place.scope:
+            self._index(outer.document)
+            if name in outer.dynamic:
+                schema, trail = outer.dynamic[name]
+                return Place(schema, outer, trail, _entered(place.scope, outer))
+        return target
+
+    def follow_recursive(self, place: Place) -> Place:
+        """Where a `$recursiveRef` leads: to the outermost resource in an unbroken line of `$recursiveAnchor`s."""
+        target = self.follow(place, "$recursiveRef")
+        if not _is_recursive(target.schema):
+            return target
+        for outer in place.scope:
+            if _is_recursive(outer.schema):
+                return Place(outer.schema, outer, outer.trail, _entered(place.scope, outer))
+        return target
+
+    def _resource_of(self, place: Place, keyword: str, reference: str) -> tuple[Resource, str]:
+        if reference.startswith("#"):
+            return place.resource, reference[1:]
+        uri, fragment = urldefrag(urljoin(place.resource.uri, reference))
+        found = self._resources.get(uri)
+        if found is None:
+            self._index(place.resource.document)
+            found = self._resources.get(uri) or self._fetch(uri)
+        if found is None:
+            raise unsupported(
+                place,
+                keyword,
+                f"{uri or reference!r} is neither in the schema nor in the registry, and nothing is fetched",
+                "registry={uri: schema}",
+            )
+        return found, fragment
+
+    def _find(
+        self, place: Place, keyword: str, reference: str, resource: Resource, fragment: str
+    ) -> tuple[Any, Trail, Resource]:
+        if not fragment:
+            return resource.schema, resource.trail, resource
+        if fragment.startswith("/"):
+            found = self._walk(resource, unquote(fragment))
+        else:
+            self._index(resource.document)
+            anchor = (resource.anchors or {}).get(fragment)
+            found = None if anchor is None else (*anchor, resource)
+        if found is None and resource.draft is Draft.LATEST:
+            self._index(resource.document)
+            found = self._aliases.get(urljoin(resource.uri, reference))
+        if found is None:
+            raise unsupported(place, keyword, f"{reference!r} leads nowhere")
+        return found
+
+    def _walk(self, resource: Resource, pointer: str) -> tuple[Any, Trail, Resource] | None:
+        schema, trail = resource.schema, resource.trail
+        for part in pointer[1:].split("/"):
+            step: Any = part.replace("~1", "/").replace("~0", "~") if "~" in part else part
+            if isinstance(schema, list) and step.isdigit() and int(step) < len(schema):
+                step = int(step)
+            elif not isinstance(schema, dict) or step not in schema:
+                return None
+            schema = schema[step]
+            trail = (trail, step)
+            if isinstance(schema, dict) and ("$id" in schema or "id" in schema):
+                inner = self._inner(schema, resource)
+                resource = inner or resource
+        if not isinstance(schema, (dict, bool)):
+            return None
+        return schema, trail, resource
+
+    def _inner(self, schema: Any, resource: Resource) -> Resource | None:
+        if self._names_itself(schema, resource.draft) is None:
+            return None
+        self._index(resource.document)
+        return self._named.get(id(schema))
+
+    # Documents
+
+    def _open(self, uri: str, schema: Any) -> Resource:
+        draft = self._forced or draft_of(schema, Draft.LATEST if uri == "" else None)
+        named = self._names_itself(schema, draft or Draft.LATEST) if isinstance(schema, dict) else None
+        resource = Resource(urljoin(uri, named or ""), schema, None, draft or self.root.draft, None)
+        self._resources[uri] = self._resources[resource.uri] = resource
+        self._named[id(schema)] = resource
+        return resource
+
+    def _fetch(self, uri: str) -> Resource | None:
+        """A document out of the registry, or a standard metaschema; never from the network."""
+        schema = _from_registry(self._registry, uri)
+        if schema is None:
+            schema = _metaschema(uri)
+        if schema is None:
+            return None
+        found = self._open(uri, schema)
+        self._index(found)
+        return found
+
+    def _index(self, document: Resource) -> None:
+        """Find what has a name in a document. Once, on the first reference that is no plain pointer."""
+        if document.anchors is not None:
+            return
+        document.anchors = {}
+        waiting: list[tuple[Any, Resource, Trail]] = [(document.schema, document, document.trail)]
+        while waiting:
+            schema, resource, trail = waiting.pop()
+            if not isinstance(schema, dict):
+                continue
+            if schema is not document.schema:
+                resource = self._maybe_resource(schema, resource, trail)
+            self._add_anchors(schema, resource, trail)
+            hidden = resource.draft.ref_hides and "$ref" in schema
+            for inner, steps in subschemas(schema):
+                if not hidden or steps[0] in ("definitions", "$defs"):
+                    waiting.append((inner, resource, (trail, *steps)))
+
+    def _maybe_resource(self, schema: dict[str, Any], outer: Resource, trail: Trail) -> Resource:
+        draft = draft_of(schema, outer.draft) or outer.draft
+        if self._forced:
+            draft = self._forced
+        uri = self._names_itself(schema, draft)
+        if uri is None:
+            if outer.draft is Draft.LATEST and isinstance(schema.get("id"), str):
+                self._aliases[urljoin(outer.uri, schema["id"])] = (schema, trail, outer)
+            return outer
+        made = Resource(urljoin(outer.uri, uri), schema, outer.document, draft, trail)
+        made.anchors = {}
+        self._resources.setdefault(made.uri, made)
+        self._named[id(schema)] = made
+        return made
+
+    def _add_anchors(self, schema: dict[str, Any], resource: Resource, trail: Trail) -> None:
+        anchors = resource.anchors
+        assert anchors is not None
+        for keyword in ("$anchor", "$dynamicAnchor"):
+            name = schema.get(keyword)
+            if isinstance(name, str):
+                anchors[name] = (schema, trail)
+                if keyword == "$dynamicAnchor":
+                    resource.dynamic[name] = (schema, trail)
+        name = schema.get(resource.draft.id_keyword)
+        if isinstance(name, str) and "#" in name[:-1] and not (resource.draft.ref_hides and "$ref" in schema):
+            anchors[name.partition("#")[2]] = (schema, trail)
+
+
+def _entered(scope: tuple[Resource, ...], resource: Resource) -> tuple[Resource, ...]:
+    """The scope with a resource that is entered. Only what has dynamic anchors can matter."""
+    if resource is scope[-1] or resource in scope:
+        return scope
+    return (*scope, resource) if resource.dynamic or _is_recursive(resource.schema) else scope
+
+
+def _is_recursive(schema: Any) -> bool:
+    return isinstance(schema, dict) and schema.get("$recursiveAnchor") is True
+
+
+def draft_of(schema: Any, default: Draft | None) -> Draft | None:
+    """The draft that a schema's `$schema` names, else the default."""
+    name = schema.get("$schema") if isinstance(schema, dict) else None
+    return _DRAFTS.get(name.rstrip("#"), default) if isinstance(name, str) else default
+
+
+def subschemas(schema: dict[str, Any]) -> Iterator[tuple[Any, tuple[Any, ...]]]:
+    """The schemas right inside one, each with the steps to it."""
+    for keyword, value in schema.items():
+        if keyword in _MAP and isinstance(value, dict):
+            for name, inner in value.items():
+                if isinstance(inner, (dict, bool)):
+                    yield inner, (keyword, name)
+        elif keyword in _LIST and isinstance(value, list):
+            for i, inner in enumerate(value):
+                yield inner, (keyword, i)
+        elif keyword in _ONE and isinstance(value, (dict, bool)):
+            yield value, (keyword,)
+
+
+def _from_registry(registry: Any, uri: str) -> Any:
+    if registry is None:
+        return None
+    if isinstance(registry, Mapping):
+        for name in (uri, f"{uri}#"):
+            if name in registry:
+                found = registry[name]
+                return getattr(found, "contents", found)
+        return None
+    try:  # a referencing.Registry
+        return registry[uri].contents
+    except LookupError:
+        return None
+
+
+def _metaschema(uri: str) -> Any:
+    if not uri.startswith(("http://json-schema.org/", "https://json-schema.org/")):
+        return None
+    from jsonschema_specifications import REGISTRY  # noqa: PLC0415 - takes 50 ms, and few schemas need it
+
+    try:
+        return REGISTRY.get_or_retrieve(uri).value.contents
+    except LookupError:
+        return None

@@ -1,0 +1,133 @@
+"""How much white space may stand between JSON's tokens?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from maskwright.ir import Builder, Node
+
+__all__ = ["ANY", "Layout", "Whitespace", "choose_whitespace"]
+
+Preset = Literal["flexible", "compact", "spaced"]
+
+
+@dataclass(frozen=True, slots=True)
+class Whitespace:
+    r"""White space between JSON's tokens, inside the root value; none stands around it.
+
+    max_blanks, max_indentation    flexible, the default: at each place up to so many blanks, or one line break and up to
+                                   so many blanks or tabs
+    item_separator, key_separator  fixed, as `json.dumps(separators=..)` takes them: "," and ":" with blanks beside
+    indent                         fixed, as `json.dumps(indent=..)` writes it: so many blanks a level, or a text
+
+    >>> Whitespace(indent=2) == Whitespace(indent="  ")
+    True
+    """
+
+    max_blanks: int = 2
+    max_indentation: int = 64
+    item_separator: str | None = None
+    key_separator: str | None = None
+    indent: int | str | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("max_blanks", "max_indentation"):
+            bound = getattr(self, name)
+            if isinstance(bound, bool) or not isinstance(bound, int) or bound < -1:
+                raise ValueError(f"{name} must be a whole number, not {bound!r}")
+        for name, mark in (("item_separator", ","), ("key_separator", ":")):
+            text = getattr(self, name)
+            if text is not None and (not isinstance(text, str) or text.strip(" \t\r\n") != mark):
+                raise ValueError(f"{name} must be {mark!r} with white space beside, not {text!r}")
+        if isinstance(self.indent, int) and not isinstance(self.indent, bool) and self.indent >= 0:
+            object.__setattr__(self, "indent", " " * self.indent)
+        if self.indent is not None and (not isinstance(self.indent, str) or self.indent.strip(" \t")):
+            raise ValueError(f"indent must be a number of blanks, or blanks and tabs, not {self.indent!r}")
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether there is one layout only."""
+        return self.indent is not None or self.item_separator is not None or self.key_separator is not None
+
+
+ANY = Whitespace(-1, -1)
+"""What JSON allows: any number of blanks, tabs and line ends, around the root too."""
+
+_PRESETS = {
+    "flexible": Whitespace(),
+    "compact": Whitespace(item_separator=",", key_separator=":"),
+    "spaced": Whitespace(item_separator=", ", key_separator=": "),
+}
+
+
+def choose_whitespace(whitespace: Preset | Whitespace | None, indent: int | str | None, style: str) -> Whitespace:
+    """The white space that the options ask for; `ValueError` where they contradict each other or the style."""
+    if indent is not None:
+        if whitespace is not None:
+            raise ValueError("indent and whitespace both say where white space is; give one of them")
+        whitespace = Whitespace(indent=indent)
+    if style == "accept":
+        if whitespace is not None:
+            raise ValueError('style="accept" takes any white space; whitespace and indent are for "generate"')
+        return ANY
+    if isinstance(whitespace, Whitespace):
+        return whitespace
+    name = "flexible" if whitespace is None else whitespace
+    if name not in _PRESETS:
+        raise ValueError(f"unknown whitespace {whitespace!r}; there are {', '.join(map(repr, _PRESETS))}")
+    return _PRESETS[name]
+
+
+class Layout:
+    """White space as nodes: separators, and what stands inside the brackets of a container."""
+
+    __slots__ = ("_builder", "_inner_close", "_inner_open", "_nests", "_void", "around", "colon", "comma")
+
+    def __init__(self, builder: Builder, whitespace: Whitespace) -> None:
+        self._builder = builder
+        self._nests = False
+        nothing = builder.literal(b"")
+        self.around = nothing
+        self._inner_open = self._inner_close = self._void = nothing
+        if not whitespace.is_fixed:
+            blank = _flexible(builder, whitespace)
+            self._inner_open = self._inner_close = self._void = blank
+            self.comma = builder.sequence([blank, builder.literal(b","), blank])
+            self.colon = builder.sequence([blank, builder.literal(b":"), blank])
+            if whitespace == ANY:
+                self.around = blank
+            return
+        item, key = whitespace.item_separator or ",", whitespace.key_separator or ":"
+        if whitespace.indent is not None:
+            assert isinstance(whitespace.indent, str)
+            line = builder.sequence([builder.literal(b"\n"), builder.indentation(whitespace.indent.encode())])
+            self._inner_open = self._inner_close = line
+            self._nests = True
+            key = whitespace.key_separator or ": "
+            self.comma = builder.sequence([builder.literal(item.encode()), line])
+        else:
+            self.comma = builder.literal(item.encode())
+        self.colon = builder.literal(key.encode())
+
+    def container(self, brackets: bytes, body: Node | None, may_be_empty: bool) -> Node:
+        """`body`, never without a text, in brackets; the empty container too, or alone where there is no body."""
+        builder = self._builder
+        opening, closing = builder.literal(brackets[:1]), builder.literal(brackets[1:])
+        ways = []
+        if body is not None:
+            inside = builder.sequence([self._inner_open, body])
+            if self._nests:
+                inside = builder.nested(inside)
+            ways.append(builder.sequence([opening, inside, self._inner_close, closing]))
+        if may_be_empty:
+            ways.append(builder.sequence([opening, self._void, closing]))
+        return builder.choice(ways)
+
+
+def _flexible(builder: Builder, whitespace: Whitespace) -> Node:
+    if whitespace == ANY:
+        return builder.repeat(builder.byte_class(b" \t\r\n"), 0, None)
+    blanks = builder.repeat(builder.literal(b" "), 0, whitespace.max_blanks)
+    indentation = builder.repeat(builder.byte_class(b" \t"), 0, whitespace.max_indentation)
+    return builder.choice([blanks, builder.sequence([builder.literal(b"\n"), indentation])])

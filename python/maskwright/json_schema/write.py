@@ -1,0 +1,216 @@
+"""How do forms become the IR? A rule for each container, written from a list of what is still to do.
+
+A form is written where it is met if it is a scalar, else as a reference to a rule that comes later. So the nesting
+of a schema is never the nesting of calls here. Plain unions (`anyOf`, types) need no algebra: they are written as choices.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from fractions import Fraction
+
+from maskwright.errors import LimitError
+from maskwright.ir import Builder, Grammar, Node
+from maskwright.json_schema import numbers as number_sets
+from maskwright.json_schema.arrays import write_items
+from maskwright.json_schema.clauses import ANY_NUMBER, ANY_STRING, Cases, Items, Members, Numbers, StringSet
+from maskwright.json_schema.forms import Form
+from maskwright.json_schema.keywords import Part
+from maskwright.json_schema.numbers import INTEGERS, NumberSet
+from maskwright.json_schema.objects import write_members
+from maskwright.json_schema.order import names_in_order
+from maskwright.json_schema.places import Place
+from maskwright.json_schema.reading import MAX_IN_PLACE, Reader
+from maskwright.json_schema.refusals import unsupported
+from maskwright.json_schema.spelling import Spelling, Style
+from maskwright.json_schema.whitespace import Layout, Whitespace
+
+__all__ = ["MAX_RULES", "Writer"]
+
+MAX_RULES = 100_000
+"""Containers of one schema, each a rule."""
+
+Names = tuple[str, ...]
+
+
+class Writer:
+    """Writes the grammar of a form. `ordered` is whether members come in schema order."""
+
+    def __init__(self, reader: Reader, style: Style, whitespace: Whitespace, ordered: bool) -> None:
+        self.reader = reader
+        self.style = style
+        self.ordered = ordered
+        self.builder = Builder()
+        self.spelling = Spelling(self.builder, style)
+        self.layout = Layout(self.builder, whitespace)
+        self.place: Place | None = None
+        self._nodes: dict[tuple[Form, Names | None], Node] = {}
+        self._within: set[tuple[Form, Names | None]] = set()
+        self._waiting: deque[tuple[int, Callable[[], Node], Place | None]] = deque()
+        self._free_text: Node | None = None
+        self._key: Node | None = None
+        self._numbers: dict[NumberSet, Node] = {}
+
+    def grammar(self, form: Form) -> Grammar:
+        """The grammar of all JSON texts whose value satisfies the form."""
+        root = self.builder.rule("root")
+        node = self.value(form)
+        while self._waiting:
+            rule, write, place = self._waiting.popleft()
+            self.place = self.reader.algebra.place = place
+            self.builder.define(rule, write())
+        around = self.layout.around
+        self.builder.define(root, self.builder.sequence([around, node, around]))
+        return self.builder.grammar(root)
+
+    def rule(self, name: str, write: Callable[[], Node], place: Place | None) -> Node:
+        """A reference to a rule that is written later."""
+        rule = self.builder.rule(name)
+        if rule > MAX_RULES:
+            raise LimitError("the schema has too many parts", limit="schema_rules", value=MAX_RULES)
+        self.later(rule, write, place)
+        return self.builder.reference(rule)
+
+    def later(self, rule: int, write: Callable[[], Node], place: Place | None = None) -> None:
+        """Define a rule when its turn comes."""
+        self._waiting.append((rule, write, place or self.place))
+
+    # Forms
+
+    def value(self, form: Form, names: Names | None = None) -> Node:
+        """A node for the values of a form. `names`: the order of members where that is not the form's own."""
+        key = (form, names)
+        found = self._nodes.get(key)
+        if found is None:
+            if key in self._within or len(self._within) > MAX_IN_PLACE:
+                self.reader.cases(form)  # raises the error that says why
+            self._within.add(key)
+            found = self._nodes[key] = self._write(form, names)
+            self._within.discard(key)
+        return found
+
+    def _write(self, form: Form, names: Names | None) -> Node:
+        if form.kind == "schema":
+            place: Place = form.payload
+            flags = self.reader.flags(place)
+            simple = self._plain(form, place, flags, names)
+            if simple is not None:
+                return simple
+            plain = not flags & (Part.REF | Part.ANY_OF | Part.ONE_OF | Part.IN_PLACE | Part.UNEVALUATED | Part.VALUES)
+            return self._cases(form, place, names if plain else self._order(form, names))
+        if form.kind == "or":
+            names = self._order(form, names)
+            return self.builder.choice([self.value(part, names) for part in form.parts])
+        return self._cases(form, self.place, self._order(form, names))
+
+    def _plain(self, form: Form, place: Place, flags: Part, names: Names | None) -> Node | None:
+        """What needs no clauses: a scalar type alone, a reference alone, a union of schemas alone."""
+        flags &= ~Part.UNKNOWN
+        schema = place.schema
+        if flags is Part.TYPE or flags == Part.TYPE:
+            return self._scalar(schema["type"])
+        if flags == Part.REF:
+            target = self.reader.forms.schema(self.reader.documents.follow(place, "$ref"))
+            return self.value(target, names)
+        if flags == Part.ANY_OF:
+            names = self._order(form, names)
+            return self.builder.choice(
+                [self.value(part, names) for part in self.reader.listed(place, schema, "anyOf")]
+            )
+        return None
+
+    def _scalar(self, name: object) -> Node | None:
+        if name == "string":
+            return self.free_text()
+        if name == "integer":
+            return self._number_set(INTEGERS)
+        if name == "number":
+            return self._number_set(ANY_NUMBER.set)
+        if name == "boolean":
+            return self.builder.literals([b"true", b"false"])
+        if name == "null":
+            return self.builder.literal(b"null")
+        return None
+
+    def _order(self, form: Form, names: Names | None) -> Names | None:
+        """The order of members at a place where several schemas apply: that of the outermost one."""
+        if names is not None or not self.ordered:
+            return names
+        return names_in_order(self.reader, form)
+
+    # Clauses
+
+    def _cases(self, form: Form, place: Place | None, names: Names | None) -> Node:
+        return self.cases(self.reader.cases(form), place, names)
+
+    def cases(self, cases: Cases, place: Place | None, names: Names | None) -> Node:
+        """A node for the values of some clauses; arrays and objects become rules."""
+        ways: list[Node] = []
+        if cases.null:
+            ways.append(self.builder.literal(b"null"))
+        if cases.booleans:
+            texts = [b"true" if value else b"false" for value in sorted(cases.booleans)]
+            ways.append(self.builder.literals(texts))
+        ways.extend(self.number(numbers, place) for numbers in cases.numbers)
+        ways.extend(self.text(strings) for strings in cases.strings)
+        name = place.name if place else "value"
+        if cases.arrays:
+            ways.append(self.rule(name, lambda: self._arrays(cases.arrays), place))
+        if cases.objects:
+            ways.append(self.rule(name, lambda: self._objects(cases.objects, names), place))
+        return self.builder.choice(ways)
+
+    def _arrays(self, clauses: tuple[Items, ...]) -> Node:
+        return self.builder.choice([write_items(self, items) for items in clauses])
+
+    def _objects(self, clauses: tuple[Members, ...], names: Names | None) -> Node:
+        settle = self.reader.algebra.settle
+        settled = [one for members in clauses for one in (settle(members) if members.exists else (members,))]
+        return self.builder.choice([write_members(self, members, names) for members in settled])
+
+    # Scalars
+
+    def text(self, strings: StringSet) -> Node:
+        """A node for strings."""
+        return self.free_text() if strings is ANY_STRING else strings.node(self.spelling)
+
+    def free_text(self) -> Node:
+        """Any string; one rule, so that all places share what is found out about it."""
+        if self._free_text is None:
+            rule = self.builder.rule("string", ANY_STRING.node(self.spelling))
+            self._free_text = self.builder.reference(rule)
+        return self._free_text
+
+    def key(self, region: StringSet) -> Node:
+        """A node for the keys of a language; keys have the canonical spelling in `generate`."""
+        if region.is_free:
+            char = self.spelling.any_char()
+            low, high = region.min_length, region.max_length
+            return self.spelling.string(self.builder.repeat(char, low, high))
+        return region.node(self.spelling)
+
+    def number(self, numbers: Numbers, place: Place | None) -> Node:
+        """A node for numbers."""
+        if numbers.constants is None:
+            return self._number_set(numbers.set, place)
+        if self.style == "generate":
+            return self.builder.literals(text.encode() for _, texts in numbers.constants for text in texts)
+        return self.builder.choice(
+            [self._number_set(NumberSet(lower=Fraction(value), upper=Fraction(value)), place)
+             for value, _ in numbers.constants]
+        )
+
+    def _number_set(self, numbers: NumberSet, place: Place | None = None) -> Node:
+        found = self._numbers.get(numbers)
+        if found is None:
+            try:
+                node = numbers.node(self.builder, self.style)
+            except number_sets.Unsupported as refusal:
+                place = place or self.place or self.reader.documents.root_place()
+                keyword = "multipleOf" if "multipleOf" in place.schema else "minimum"
+                raise unsupported(place, keyword, refusal.why, refusal.try_) from None
+            if numbers is INTEGERS or numbers is ANY_NUMBER.set:
+                node = self.builder.reference(self.builder.rule("number", node))
+            found = self._numbers[numbers] = node
+        return found
