@@ -55,7 +55,9 @@ pub struct State {
     /// The rule may end here, from count `accept_from` on.
     pub accept: bool,
     pub accept_from: u32,
-    /// The state can be entered up to this count.
+    /// The state can be entered from this count on,
+    pub valid_from: u32,
+    /// up to this one.
     pub valid_to: u32,
     /// Counts of the rule stop growing here (a loop without an upper bound counts up to its lower one).
     pub saturate: u32,
@@ -65,6 +67,14 @@ pub struct State {
     pub rule: u32,
     /// 0, and for the start of a rule its place in the order of first calls: a caller comes before what it calls first.
     pub rank: u32,
+}
+
+impl State {
+    /// Whether the state can be entered with this count.
+    #[inline(always)]
+    pub fn takes(&self, count: u32) -> bool {
+        self.valid_from <= count && count <= self.valid_to
+    }
 }
 
 #[derive(Debug)]

@@ -92,6 +92,8 @@ pub struct Draft {
     pub bounds: Option<Bounds>,
     /// Guards of states, for those that have one.
     pub guards: FxHashMap<u32, Guard>,
+    /// Counts with which a state can be entered, where the bounds of the loop do not say it.
+    pub ranges: FxHashMap<u32, (u32, u32)>,
     pub ending: Ending,
     /// The rule cannot be empty, whatever its ε-edges say: what it keeps decides.
     pub may_be_empty: Option<bool>,

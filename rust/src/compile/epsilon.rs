@@ -23,7 +23,9 @@ pub struct RuleState {
     pub accept: bool,
     /// The state accepts from this count on.
     pub accept_from: u32,
-    /// The state can be entered up to this count.
+    /// The state can be entered from this count on,
+    pub valid_from: u32,
+    /// up to this one.
     pub valid_to: u32,
     pub guard: Guard,
 }
@@ -136,7 +138,8 @@ impl<'d> Remover<'d> {
         for _ in 0..self.draft.n_states {
             let kept = state == self.draft.end
                 || Some(state) == self.draft.counted
-                || self.draft.guards.contains_key(&state);
+                || self.draft.guards.contains_key(&state)
+                || self.draft.ranges.contains_key(&state);
             match (&self.edges[state as usize][..], &self.epsilons[state as usize][..]) {
                 ([], &[next]) if !kept => state = next,
                 _ => break,
@@ -205,9 +208,22 @@ impl<'d> Remover<'d> {
             edges.dedup();
             budget.spend_edges(edges.len() as u64 + from.states.len() as u64)?;
             let is_head = kept[at] == self.draft.end || at == 0;
-            let (accept_from, valid_to) = guards(self.draft.bounds, is_head);
+            let (accept_from, mut valid_to) = guards(self.draft.bounds, is_head || from.ends);
+            let mut valid_from = 0;
+            if let Some(&range) = self.draft.ranges.get(&kept[at]) {
+                (valid_from, valid_to) = range;
+            } else if at == 0 {
+                valid_to = UNBOUNDED;
+            }
             let guard = self.draft.guards.get(&kept[at]).copied().unwrap_or_default();
-            states.push(RuleState { edges, accept: from.ends && at != 0, accept_from, valid_to, guard });
+            states.push(RuleState {
+                edges,
+                accept: from.ends && at != 0,
+                accept_from,
+                valid_from,
+                valid_to,
+                guard,
+            });
             at += 1;
         }
         Ok(Rule { states, bounds: self.draft.bounds, ending: self.draft.ending, nullable })

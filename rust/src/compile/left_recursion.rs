@@ -157,7 +157,7 @@ impl<'r> Spine<'r> {
 }
 
 fn plain_state(edges: Vec<Edge>, accept: bool) -> RuleState {
-    RuleState { edges, accept, accept_from: 0, valid_to: UNBOUNDED, guard: Guard::None }
+    RuleState { edges, accept, accept_from: 0, valid_from: 0, valid_to: UNBOUNDED, guard: Guard::None }
 }
 
 /// A member that can never end in the goal leaves states without a way to the end; take edges to them out.
@@ -194,7 +194,8 @@ fn unroll(rule: &Rule, budget: &mut Budget) -> Result<Rule> {
                 let counts = edge.action == Action::Count;
                 let next =
                     if counts && max == UNBOUNDED { (count + 1).min(top) } else { count + u32::from(counts) };
-                if next <= top && next <= rule.states[edge.target as usize].valid_to {
+                let to = &rule.states[edge.target as usize];
+                if next <= top && (to.valid_from..=to.valid_to).contains(&next) {
                     edges.push(Edge { target: next * n + edge.target, action: Action::None, ..*edge });
                 }
             }

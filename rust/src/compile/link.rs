@@ -103,7 +103,7 @@ fn byte_classes(rules: &[Rule], order: &[u32]) -> (Box<[u8; 256]>, Vec<u8>) {
 }
 
 fn thresholds(rule: &Rule) -> Vec<u32> {
-    let guards = rule.states.iter().flat_map(|state| [state.accept_from, state.valid_to]);
+    let guards = rule.states.iter().flat_map(|state| [state.accept_from, state.valid_from, state.valid_to]);
     let mut all: Vec<u32> = guards.filter(|&count| count != 0 && count != UNBOUNDED).collect();
     all.sort_unstable();
     all.dedup();
@@ -166,6 +166,7 @@ fn lay_out(
             tokens: range(starts[2], program.token_edges.len()),
             accept: state.accept,
             accept_from: state.accept_from,
+            valid_from: state.valid_from,
             valid_to: state.valid_to,
             saturate,
             guard: state.guard,

@@ -6,6 +6,7 @@
 
 pub mod acyclic;
 pub mod components;
+pub mod counted;
 pub mod dfa;
 pub mod draft;
 pub mod epsilon;

@@ -20,7 +20,7 @@ use crate::memory::Memory;
 /// A repeat is unrolled into copies while they have at most this many positions; past that it is counted.
 ///
 /// Copies make plain states, which need no counter in the frame; 32 keeps `\d{4}-\d{2}` and hex groups plain.
-const MAX_UNROLLED: u64 = 32;
+pub(super) const MAX_UNROLLED: u64 = 32;
 /// Literals in a choice are merged into one acyclic automaton from this many on.
 const MIN_MERGED_LITERALS: usize = 3;
 
@@ -42,6 +42,7 @@ pub struct Thompson<'i, 'a> {
     regular_depth: u32,
     /// What nodes that remember keep to.
     pub memories: Vec<Memory>,
+    /// Rules of nodes that remember, and of counted intersections.
     memory_of: FxHashMap<u32, u32>,
     nested_of: FxHashMap<u32, u32>,
     /// Rules declared and not built yet: (draft, node, kind).
@@ -87,6 +88,14 @@ impl<'i, 'a> Thompson<'i, 'a> {
 
     pub(super) fn ir(&self) -> &'i Ir<'a> {
         self.ir
+    }
+
+    pub(super) fn positions(&self, node: u32) -> u64 {
+        self.shapes.positions(node)
+    }
+
+    pub(super) fn intersect(&mut self, a: &Dfa, b: &Dfa) -> Result<Dfa> {
+        a.intersection(b, self.budget)
     }
 
     pub(super) fn spend_states(&mut self, n: u64) -> Result<()> {
@@ -339,6 +348,13 @@ impl<'i, 'a> Thompson<'i, 'a> {
 
     /// A part with `&` or `~`: built as one DFA, then copied in.
     fn regular(&mut self, draft: &mut Draft, node: u32, from: u32, to: u32) -> Result<()> {
+        if self.regular_depth == 0
+            && let Node::Intersection(parts) = self.ir.node(node)
+            && let Some(rule) = self.counted_rule(node, parts)?
+        {
+            draft.edge(from, Label::Call(rule), to);
+            return Ok(());
+        }
         let dfa = self.dfa(node)?;
         self.budget.spend_states(u64::from(dfa.n_states()))?;
         let base = draft.n_states;
@@ -354,6 +370,21 @@ impl<'i, 'a> Thompson<'i, 'a> {
         }
         self.regular.insert(node, dfa);
         Ok(())
+    }
+
+    /// The rule of an intersection with a counted part, if it can be counted.
+    fn counted_rule(&mut self, node: u32, parts: &[u32]) -> Result<Option<u32>> {
+        if let Some(&rule) = self.memory_of.get(&node) {
+            return Ok(Some(rule));
+        }
+        let Some((body, bounds, others)) = self.counted_parts(parts) else { return Ok(None) };
+        let Some(built) = self.counted_draft(body, bounds, &others)? else { return Ok(None) };
+        self.budget.spend_rules(1)?;
+        let id = self.drafts.len() as u32;
+        self.drafts.push(built);
+        self.names.push(format!("{{{},{}}}", bounds.min, display_max(bounds.max)));
+        self.memory_of.insert(node, id);
+        Ok(Some(id))
     }
 
     /// The minimal DFA of a regular node.

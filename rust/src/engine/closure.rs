@@ -171,7 +171,7 @@ impl<'e> Closure<'e> {
     /// Add an item, or unite its frame with that of an equal one.
     fn add(&mut self, item: Item) {
         let state = &self.moves.program.states[item.state as usize];
-        if item.count > state.valid_to || !self.moves.guard_holds(&item) {
+        if !state.takes(item.count) || !self.moves.guard_holds(&item) {
             return;
         }
         let place = match self.find(&item) {
@@ -255,7 +255,7 @@ impl<'e> Closure<'e> {
                 item.frame
             } else {
                 let Some(back) = self.moved(&item, edge.back, edge.action, 0) else { continue };
-                let valid = back.count <= program.states[back.state as usize].valid_to;
+                let valid = program.states[back.state as usize].takes(back.count);
                 if !valid || !self.moves.guard_holds(&back) {
                     continue;
                 }

@@ -362,7 +362,7 @@ impl<'e> Steps<'e> {
         let mut last = *item;
         for (&state, &counts) in chain.states[1..].iter().zip(&chain.counts) {
             let count = if counts { program.count_up(last.state, last.count) } else { last.count };
-            if count > program.states[state as usize].valid_to {
+            if !program.states[state as usize].takes(count) {
                 steps.longest = steps.items.len() as u32 - 1;
                 return steps;
             }

@@ -1,0 +1,300 @@
+//! A regular language whose texts have so many characters: `pattern & char{min,max}` as one counted rule.
+//!
+//! Unrolling `char{0,10000}` next to a pattern makes 10,000 copies of its states. Here the pattern's DFA runs beside that
+//! of one character, a counter ticks at each character's end, and each state knows which counts can still be finished.
+//! That works where the lengths that lead from a state to the end are all from a shortest to a longest one; where they
+//! are not (`(aa)*`), the caller falls back to copies.
+
+use rustc_hash::FxHashMap;
+
+use super::dfa::Dfa;
+use super::draft::{Action, Bounds, Draft, Label};
+use super::ir::{Node, UNBOUNDED};
+use super::thompson::{MAX_UNROLLED, Thompson};
+use crate::error::Result;
+
+impl Thompson<'_, '_> {
+    /// The counted parts of an intersection, and all others, if there is a counted one with large bounds.
+    pub(super) fn counted_parts(&self, parts: &[u32]) -> Option<(u32, Bounds, Vec<u32>)> {
+        let mut found: Option<(u32, Bounds)> = None;
+        let mut others = Vec::new();
+        for &part in parts {
+            let Node::Repeat { body, min, max } = self.ir().node(part) else {
+                others.push(part);
+                continue;
+            };
+            let copies = u64::from(if max == UNBOUNDED { min } else { max });
+            if copies.saturating_mul(self.positions(body)) <= MAX_UNROLLED {
+                others.push(part);
+                continue;
+            }
+            let (known, bounds) = *found.get_or_insert((body, Bounds { min, max }));
+            if known != body {
+                return None;
+            }
+            found = Some((body, Bounds { min: bounds.min.max(min), max: bounds.max.min(max) }));
+        }
+        let (body, bounds) = found?;
+        (!others.is_empty() && bounds.min <= bounds.max).then_some((body, bounds, others))
+    }
+
+    /// The counted rule of such an intersection; `None` if the lengths do not allow it.
+    pub(super) fn counted_draft(
+        &mut self,
+        body: u32,
+        bounds: Bounds,
+        others: &[u32],
+    ) -> Result<Option<Draft>> {
+        let unit = self.dfa(body)?;
+        if !is_prefix_free(&unit) {
+            return Ok(None);
+        }
+        let mut pattern = self.dfa(others[0])?;
+        for &other in &others[1..] {
+            let other = self.dfa(other)?;
+            pattern = self.intersect(&pattern, &other)?;
+        }
+        let Some(product) = Product::new(&pattern, &unit) else { return Ok(None) };
+        self.spend_states(product.states.len() as u64)?;
+        Ok(product.draft(bounds))
+    }
+}
+
+fn is_prefix_free(unit: &Dfa) -> bool {
+    unit.n_states() > 0 && !unit.accepts(0) && unit.ranges().all(|(state, ..)| !unit.accepts(state))
+}
+
+/// A pattern beside one character, over and over.
+struct Product {
+    /// (state of the pattern, state of the character); the latter is 0 between characters.
+    states: Vec<(u32, u32)>,
+    /// (from, low, high, to, whether a character ends).
+    edges: Vec<(u32, u8, u8, u32, bool)>,
+    accept: Vec<bool>,
+}
+
+/// More states than this are better left to the limits of copying.
+const MAX_STATES: usize = 100_000;
+
+impl Product {
+    fn new(pattern: &Dfa, unit: &Dfa) -> Option<Product> {
+        let mut product = Product { states: vec![(0, 0)], edges: Vec::new(), accept: Vec::new() };
+        if pattern.n_states() == 0 {
+            product.accept.push(false);
+            return Some(product);
+        }
+        let mut ids = FxHashMap::from_iter([((0, 0), 0u32)]);
+        let mut at = 0;
+        while at < product.states.len() {
+            let (state, within) = product.states[at];
+            product.accept.push(within == 0 && pattern.accepts(state));
+            let mut last: Option<(u8, u8, u32, bool)> = None;
+            for byte in 0..=255u8 {
+                let Some((next, to)) = pattern.step(state, byte).zip(unit.step(within, byte)) else {
+                    continue;
+                };
+                let ends = unit.accepts(to);
+                let pair = (next, if ends { 0 } else { to });
+                let states = &mut product.states;
+                let id = *ids.entry(pair).or_insert_with(|| {
+                    states.push(pair);
+                    states.len() as u32 - 1
+                });
+                match &mut last {
+                    Some((_, high, known, known_ends))
+                        if *high + 1 == byte && *known == id && *known_ends == ends =>
+                    {
+                        *high = byte;
+                    }
+                    _ => {
+                        product
+                            .edges
+                            .extend(last.map(|(low, high, to, ends)| (at as u32, low, high, to, ends)));
+                        last = Some((byte, byte, id, ends));
+                    }
+                }
+            }
+            product.edges.extend(last.map(|(low, high, to, ends)| (at as u32, low, high, to, ends)));
+            if product.states.len() > MAX_STATES {
+                return None;
+            }
+            at += 1;
+        }
+        Some(product)
+    }
+
+    /// Set up the rule. `None` if some state's lengths to the end have gaps.
+    fn draft(&self, bounds: Bounds) -> Option<Draft> {
+        let lengths = Lengths::new(self)?;
+        let mut draft = Draft { bounds: Some(bounds), ..Default::default() };
+        let base = 2;
+        draft.n_states = base + self.states.len() as u32;
+        (draft.start, draft.end) = (0, 1);
+        draft.may_be_empty = Some(self.accept[0] && bounds.min == 0);
+        draft.edges = Vec::with_capacity(self.edges.len());
+        let range = |state: u32| lengths.counts(state, bounds);
+        for &(from, low, high, to, ends) in &self.edges {
+            let Some(counts) = range(to) else { continue };
+            draft.ranges.insert(base + to, counts);
+            let action = if ends { Action::Count } else { Action::None };
+            draft.edges.push((base + from, Label::Bytes(low, high), base + to, action));
+            if from == 0 && range(0).is_some_and(|(first, _)| first == 0) {
+                draft.edges.push((draft.start, Label::Bytes(low, high), base + to, action));
+            }
+        }
+        let accepting = (0u32..).zip(&self.accept).filter(|(_, accepts)| **accepts);
+        draft.epsilons.extend(accepting.map(|(state, _)| (base + state, draft.end)));
+        Some(draft)
+    }
+}
+
+/// For each state, the shortest and the longest number of characters to the end.
+struct Lengths {
+    shortest: Vec<u32>,
+    /// `UNBOUNDED` where there is no longest.
+    longest: Vec<u32>,
+}
+
+const NEVER: u32 = u32::MAX;
+
+impl Lengths {
+    fn new(product: &Product) -> Option<Lengths> {
+        let n = product.states.len();
+        let mut into = vec![Vec::new(); n];
+        let mut out = vec![Vec::new(); n];
+        for &(from, _, _, to, ends) in &product.edges {
+            into[to as usize].push((from, u32::from(ends)));
+            out[from as usize].push((to, u32::from(ends)));
+        }
+        let accepting = || (0..n as u32).filter(|&state| product.accept[state as usize]);
+        let shortest = distances(&into, accepting().map(|state| (state, 0)));
+        // From a state that can stay where it is for one character, every length from the shortest on leads to the end.
+        let stays =
+            |state: u32| out[state as usize].contains(&(state, 1)) && shortest[state as usize] != NEVER;
+        let staying =
+            (0..n as u32).filter(|&state| stays(state)).map(|state| (state, shortest[state as usize]));
+        let through_stay = distances(&into, staying);
+        let mut longest = vec![0; n];
+        for component in by_component(&out, &shortest) {
+            for &state in &component.states {
+                let at = state as usize;
+                if component.cyclic && (through_stay[at] != shortest[at]) {
+                    return None;
+                }
+                longest[at] = if through_stay[at] == shortest[at] && shortest[at] != NEVER {
+                    UNBOUNDED
+                } else {
+                    let further = out[at].iter().filter(|(to, _)| shortest[*to as usize] != NEVER);
+                    let lengths: Vec<(u32, u32)> = further
+                        .map(|&(to, step)| (shortest[to as usize] + step, add(longest[to as usize], step)))
+                        .collect();
+                    interval(lengths, product.accept[at])?
+                };
+            }
+        }
+        Some(Lengths { shortest, longest })
+    }
+
+    /// The counts with which a state can be entered: `None` if there are none.
+    fn counts(&self, state: u32, bounds: Bounds) -> Option<(u32, u32)> {
+        let (shortest, longest) = (self.shortest[state as usize], self.longest[state as usize]);
+        if shortest == NEVER || (bounds.max != UNBOUNDED && shortest > bounds.max) {
+            return None;
+        }
+        let from = if longest == UNBOUNDED { 0 } else { bounds.min.saturating_sub(longest) };
+        let to = if bounds.max == UNBOUNDED { UNBOUNDED } else { bounds.max - shortest };
+        (from <= to).then_some((from, to))
+    }
+}
+
+/// Whether a state can come back to itself within one character, which may take several bytes.
+fn returns_in_one(out: &[Vec<(u32, u32)>], state: u32) -> bool {
+    let mut seen = rustc_hash::FxHashSet::default();
+    let mut open = vec![state];
+    while let Some(at) = open.pop() {
+        for &(to, step) in &out[at as usize] {
+            if step == 1 && to == state {
+                return true;
+            }
+            if step == 0 && seen.insert(to) {
+                open.push(to);
+            }
+        }
+    }
+    false
+}
+
+fn add(length: u32, step: u32) -> u32 {
+    if length == UNBOUNDED { UNBOUNDED } else { length + step }
+}
+
+/// The longest of some lengths, if together they leave no gap.
+fn interval(mut lengths: Vec<(u32, u32)>, ends_here: bool) -> Option<u32> {
+    if ends_here {
+        lengths.push((0, 0));
+    }
+    lengths.sort_unstable();
+    let mut reached: Option<u32> = None;
+    for (low, high) in lengths {
+        match reached {
+            Some(top) if top != UNBOUNDED && low > top + 1 => return None,
+            Some(top) => reached = Some(top.max(high)),
+            None => reached = Some(high),
+        }
+    }
+    Some(reached.unwrap_or(0))
+}
+
+/// The least number of characters from each state to one of the sources, over edges of 0 or 1.
+fn distances(into: &[Vec<(u32, u32)>], sources: impl Iterator<Item = (u32, u32)>) -> Vec<u32> {
+    let mut best = vec![NEVER; into.len()];
+    let mut open: std::collections::BinaryHeap<_> =
+        sources.map(|(state, d)| std::cmp::Reverse((d, state))).collect();
+    while let Some(std::cmp::Reverse((distance, state))) = open.pop() {
+        if distance >= best[state as usize] {
+            continue;
+        }
+        best[state as usize] = distance;
+        open.extend(
+            into[state as usize].iter().map(|&(from, step)| std::cmp::Reverse((distance + step, from))),
+        );
+    }
+    best
+}
+
+struct Component {
+    states: Vec<u32>,
+    cyclic: bool,
+}
+
+/// Components of the states that have a way to the end, those nearest to the end first.
+fn by_component(out: &[Vec<(u32, u32)>], shortest: &[u32]) -> Vec<Component> {
+    let numbers =
+        super::components::components(out.len(), |state| out[state as usize].iter().map(|edge| edge.0));
+    let n = numbers.iter().max().map_or(0, |&last| last as usize + 1);
+    let mut components: Vec<Component> =
+        (0..n).map(|_| Component { states: Vec::new(), cyclic: false }).collect();
+    for (state, &number) in (0u32..).zip(&numbers) {
+        if shortest[state as usize] != NEVER {
+            let component = &mut components[number as usize];
+            component.states.push(state);
+            component.cyclic |=
+                component.states.len() > 1 || out[state as usize].iter().any(|edge| edge.0 == state);
+        }
+    }
+    components
+}
+
+#[cfg(test)]
+mod tests {
+    use super::interval;
+
+    #[test]
+    fn intervals_join_without_gaps() {
+        assert_eq!(interval(vec![(2, 3), (4, 9)], false), Some(9));
+        assert_eq!(interval(vec![(2, 3), (5, 9)], false), None);
+        assert_eq!(interval(vec![(1, 1)], true), Some(1));
+        assert_eq!(interval(vec![(2, 2)], true), None);
+        assert_eq!(interval(vec![], true), Some(0));
+    }
+}
