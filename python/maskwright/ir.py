@@ -22,7 +22,7 @@ The meaning of each node is a language over bytes and special tokens:
     members(..)              keys and values in any or in a given order, no key twice
     distinct(..)             items, no two alike
     decimal(..)              a number of an interval that is a multiple of some numbers and not of others
-    nested(n), indentation   n, one level deeper; the unit of indentation, once for each level
+    nested(n), indentation   n, one level deeper; a line break and the indentation of the level
 """
 
 from __future__ import annotations
@@ -115,12 +115,13 @@ class Builder:
     (('number',), 1)
     """
 
-    __slots__ = ("_blob", "_blobs", "_count", "_ids", "_names", "_rules", "_words")
+    __slots__ = ("_blob", "_blobs", "_chars", "_count", "_ids", "_names", "_rules", "_words")
 
     def __init__(self) -> None:
         self._words: list[int] = []
         self._blob = bytearray()
         self._blobs: dict[bytes, int] = {}
+        self._chars: dict[tuple[tuple[int, int], ...], Node] = {}
         self._ids: dict[tuple[int, ...], Node] = {}
         self._count = 0
         self._rules: list[Node | None] = []
@@ -147,6 +148,14 @@ class Builder:
 
     def chars(self, ranges: Iterable[tuple[int, int]]) -> Node:
         """One character whose code point is in one of the inclusive `ranges`, as UTF-8."""
+        # Unicode classes have up to 700 ranges, and patterns name them again and again.
+        known = tuple(ranges)
+        node = self._chars.get(known)
+        if node is None:
+            node = self._chars[known] = self._new_chars(known)
+        return node
+
+    def _new_chars(self, ranges: tuple[tuple[int, int], ...]) -> Node:
         flat = array("I")
         for low, high in merge_ranges(ranges):
             flat.append(low)
@@ -284,9 +293,11 @@ class Builder:
         """`body`, where every indentation is one level deeper."""
         return self._node((OP_NESTED, body))
 
-    def indentation(self, unit: bytes) -> Node:
-        """`unit`, once for each `nested` around this place."""
-        return self._node((OP_INDENTATION, self._store(unit), len(unit)))
+    def indentation(self, lead: bytes, unit: bytes) -> Node:
+        """`lead` (a line break, say; not empty), then `unit` once for each `nested` around this place."""
+        if not lead:
+            raise ValueError("an indentation begins with something: a line break, say")
+        return self._node((OP_INDENTATION, self._store(lead), len(lead), self._store(unit), len(unit)))
 
     # Rules
 

@@ -27,7 +27,11 @@ macro_rules! logit {
 }
 
 // The half word that holds the bit, so that it is compared in lanes as wide as the logits.
-logit!(u16, |word: u32, bit: u32| if (word >> (bit & 16)) as u16 & 1 << (bit & 15) == 0 { 0 } else { u16::MAX });
+logit!(u16, |word: u32, bit: u32| if (word >> (bit & 16)) as u16 & 1 << (bit & 15) == 0 {
+    0
+} else {
+    u16::MAX
+});
 logit!(u32, |word: u32, bit: u32| if word & 1 << bit == 0 { 0 } else { u32::MAX });
 // PERF: x86-64's first vector instructions compare no 64-bit lanes, and a comparison would become a branch.
 logit!(u64, |word: u32, bit: u32| u64::from(word >> bit & 1).wrapping_neg());
@@ -52,7 +56,11 @@ mod tests {
             let mut block: [T; 32] = std::array::from_fn(|at| number(at as u32));
             mask_block(&mut block, word, minus_infinity);
             for (bit, found) in (0..32).zip(block) {
-                assert_eq!(found, if word >> bit & 1 == 1 { number(bit) } else { minus_infinity }, "bit {bit} of {word:#x}");
+                assert_eq!(
+                    found,
+                    if word >> bit & 1 == 1 { number(bit) } else { minus_infinity },
+                    "bit {bit} of {word:#x}"
+                );
             }
         }
     }

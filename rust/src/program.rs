@@ -2,8 +2,18 @@
 
 use std::ops::Range;
 
+pub use crate::compile::draft::{Action, Ending, Guard};
+use crate::memory::Memory;
+
 /// A state of the program; states of all rules are numbered together.
 pub type StateId = u32;
+
+/// What taking an edge does: a place in `Program::actions`.
+pub type ActionId = u32;
+
+pub const NO_ACTION: ActionId = 0;
+/// One more round of the rule's counted loop.
+pub const COUNT: ActionId = 1;
 
 pub const UNBOUNDED: u32 = u32::MAX;
 
@@ -12,8 +22,7 @@ pub const UNBOUNDED: u32 = u32::MAX;
 pub struct ByteEdge {
     pub low: u8,
     pub high: u8,
-    /// Taking it adds one to the rule's counter.
-    pub counts: bool,
+    pub action: ActionId,
     pub target: StateId,
 }
 
@@ -23,7 +32,9 @@ pub struct CallEdge {
     /// The start of the rule called.
     pub start: StateId,
     pub back: StateId,
-    pub counts: bool,
+    pub action: ActionId,
+    /// The callee is one level deeper.
+    pub nests: bool,
     /// Nothing is left to do after the call: no frame is needed, the callee ends where the caller would.
     pub tail: bool,
 }
@@ -32,7 +43,7 @@ pub struct CallEdge {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TokenEdge {
     pub token: u32,
-    pub counts: bool,
+    pub action: ActionId,
     pub target: StateId,
 }
 
@@ -48,6 +59,9 @@ pub struct State {
     pub valid_to: u32,
     /// Counts of the rule stop growing here (a loop without an upper bound counts up to its lower one).
     pub saturate: u32,
+    pub guard: Guard,
+    /// Some edge records the byte that it reads.
+    pub records: bool,
     pub rule: u32,
     /// 0, and for the start of a rule its place in the order of first calls: a caller comes before what it calls first.
     pub rank: u32,
@@ -59,6 +73,12 @@ pub struct Program {
     pub byte_edges: Vec<ByteEdge>,
     pub call_edges: Vec<CallEdge>,
     pub token_edges: Vec<TokenEdge>,
+    pub actions: Vec<Action>,
+    /// What must hold for each rule to end, besides its count.
+    pub endings: Vec<Ending>,
+    /// Whether each rule keeps something of its own: it starts with nothing kept then.
+    pub remembers: Vec<bool>,
+    pub memories: Vec<Memory>,
     /// Names of the rules, for messages and statistics.
     pub names: Vec<String>,
     /// Ascending: every count that some guard of the rule compares with.
@@ -104,7 +124,11 @@ impl Program {
 
     /// The lowest count that no text of `longest` bytes can tell from `count`.
     pub fn alike_count(&self, state: StateId, count: u32, longest: u32) -> u32 {
-        let all = &self.thresholds[self.states[state as usize].rule as usize];
+        let rule = self.states[state as usize].rule as usize;
+        if self.endings[rule] == Ending::Depth {
+            return count;
+        }
+        let all = &self.thresholds[rule];
         let at = all.partition_point(|&threshold| threshold < count);
         match all.get(at) {
             Some(&next) if next - count <= longest => count,
@@ -139,6 +163,11 @@ impl Program {
         }
         all.sort_by(|a, b| b.2.cmp(&a.2).then_with(|| a.0.cmp(&b.0)));
         all
+    }
+
+    /// Whether any rule keeps more than a count.
+    pub fn has_memory(&self) -> bool {
+        !self.memories.is_empty()
     }
 
     /// Special tokens that the format names.

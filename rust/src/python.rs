@@ -233,7 +233,8 @@ impl Rows {
         }
         let start = |&row: &i64| {
             let known = usize::try_from(row).ok().filter(|&row| row < n_rows);
-            let row = known.ok_or_else(|| Error::argument("row", format!("row {row} is not in 0..{n_rows}")))?;
+            let row =
+                known.ok_or_else(|| Error::argument("row", format!("row {row} is not in 0..{n_rows}")))?;
             Ok(row * width)
         };
         let starts = rows.iter().map(start).collect::<Result<_, Error>>()?;

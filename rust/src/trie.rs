@@ -68,8 +68,13 @@ impl Trie {
     /// A trie from `heads`, `ids` and `twins` of another; `None` if no trie has them.
     pub fn from_nodes(n_ids: u32, heads: Vec<u32>, ids: Vec<u32>, twins: Vec<(u32, u32)>) -> Option<Trie> {
         let n = u32::try_from(heads.len()).ok()?;
-        let known = ids.iter().all(|&id| id <= n_ids) && twins.iter().all(|pair| pair.0 < n_ids && pair.1 < n_ids);
-        if ids.len() != heads.len() || n_ids as usize > MAX_TOKENS || n as usize > MAX_VOCABULARY_BYTES || !known {
+        let known =
+            ids.iter().all(|&id| id <= n_ids) && twins.iter().all(|pair| pair.0 < n_ids && pair.1 < n_ids);
+        if ids.len() != heads.len()
+            || n_ids as usize > MAX_TOKENS
+            || n as usize > MAX_VOCABULARY_BYTES
+            || !known
+        {
             return None;
         }
         let mut builder = Builder::new(n_ids);

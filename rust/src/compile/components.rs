@@ -3,7 +3,8 @@
 /// The component of each vertex. Components are numbered in reverse topological order: an edge between two
 /// components goes from the higher number to the lower.
 pub fn components<I: Iterator<Item = u32>>(n: usize, successors: impl Fn(u32) -> I) -> Vec<u32> {
-    let mut search = Search { index: vec![u32::MAX; n], low: vec![0; n], component: vec![u32::MAX; n], next: 0 };
+    let mut search =
+        Search { index: vec![u32::MAX; n], low: vec![0; n], component: vec![u32::MAX; n], next: 0 };
     let (mut stack, mut calls) = (Vec::new(), Vec::new());
     let mut n_components = 0;
     for root in 0..n as u32 {

@@ -29,7 +29,47 @@ impl Dfa {
     }
 
     pub fn step(&self, state: u32, byte: u8) -> Option<u32> {
-        Some(self.next[state as usize * self.n_classes + self.classes[byte as usize] as usize]).filter(|&to| to != DEAD)
+        Some(self.next[state as usize * self.n_classes + self.classes[byte as usize] as usize])
+            .filter(|&to| to != DEAD)
+    }
+
+    /// A shortest text, empty if there is none.
+    pub fn shortest_word(&self) -> Vec<u8> {
+        let mut seen = vec![false; self.accept.len()];
+        let mut open = std::collections::VecDeque::from([(0u32, Vec::new())]);
+        while let Some((state, word)) = open.pop_front() {
+            if self.accept.get(state as usize).copied().unwrap_or(true) {
+                return word;
+            }
+            for byte in 0..=255 {
+                if let Some(to) = self.step(state, byte)
+                    && !std::mem::replace(&mut seen[to as usize], true)
+                {
+                    open.push_back((to, [word.as_slice(), &[byte]].concat()));
+                }
+            }
+        }
+        Vec::new()
+    }
+
+    /// All texts, if there are at most `most`.
+    pub fn words(&self, most: usize) -> Option<Vec<Vec<u8>>> {
+        let mut open = vec![(0u32, Vec::new())];
+        let (mut words, mut steps) = (Vec::new(), 0);
+        while let Some((state, word)) = open.pop().filter(|_| !self.accept.is_empty()) {
+            steps += 1;
+            // Every state is live, so a path as long as there are states goes round a cycle.
+            if words.len() > most || steps > 64 * most || word.len() > self.accept.len() {
+                return None;
+            }
+            open.extend(
+                (0..=255u8).filter_map(|byte| Some((self.step(state, byte)?, [&*word, &[byte]].concat()))),
+            );
+            if self.accepts(state) {
+                words.push(word);
+            }
+        }
+        Some(words)
     }
 
     /// Every edge as (state, lowest byte, highest byte, next state).
@@ -42,7 +82,8 @@ impl Dfa {
                         low += 1;
                         continue;
                     };
-                    let run = (low..256).take_while(|&byte| self.step(state, byte as u8) == Some(target)).count();
+                    let run =
+                        (low..256).take_while(|&byte| self.step(state, byte as u8) == Some(target)).count();
                     let edge = (state, low as u8, (low + run - 1) as u8, target);
                     low += run;
                     return Some(edge);
@@ -134,7 +175,8 @@ impl Dfa {
             _ => sink,
         };
         // Inverse edges by class, as one array a class.
-        let mut refine = Refine::new(n + 1, |s| if s == sink || !live[s] { 0 } else { 1 + usize::from(self.accept[s]) });
+        let mut refine =
+            Refine::new(n + 1, |s| if s == sink || !live[s] { 0 } else { 1 + usize::from(self.accept[s]) });
         let states: Vec<usize> = (0..n).filter(|&s| live[s]).collect();
         let mut inverse: Vec<(Vec<u32>, Vec<u32>)> = Vec::with_capacity(self.n_classes);
         for class in 0..self.n_classes {
@@ -346,7 +388,7 @@ pub fn determinise(draft: &Draft, budget: &mut Budget) -> Result<Dfa> {
 fn byte_classes(draft: &Draft) -> (Box<[u8; 256]>, Vec<u8>) {
     let mut starts = [false; 257];
     starts[0] = true;
-    for (_, label, _) in &draft.edges {
+    for (_, label, ..) in &draft.edges {
         if let Label::Bytes(low, high) = label {
             starts[*low as usize] = true;
             starts[*high as usize + 1] = true;
@@ -375,7 +417,7 @@ impl Sets {
             edges: vec![Vec::new(); draft.n_states as usize],
             epsilons: vec![Vec::new(); draft.n_states as usize],
         };
-        for &(from, label, to) in &draft.edges {
+        for &(from, label, to, _) in &draft.edges {
             if let Label::Bytes(low, high) = label {
                 sets.edges[from as usize].push((low, high, to));
             }
@@ -404,8 +446,10 @@ impl Sets {
 
     fn step(&self, set: &[u32], byte: u8) -> Vec<u32> {
         let reads = |&&(low, high, _): &&(u8, u8, u32)| low <= byte && byte <= high;
-        let mut targets: Vec<u32> =
-            set.iter().flat_map(|&s| self.edges[s as usize].iter().filter(reads).map(|edge| edge.2)).collect();
+        let mut targets: Vec<u32> = set
+            .iter()
+            .flat_map(|&s| self.edges[s as usize].iter().filter(reads).map(|edge| edge.2))
+            .collect();
         targets.sort_unstable();
         targets.dedup();
         self.closure(targets)

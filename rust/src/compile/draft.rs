@@ -1,5 +1,7 @@
 //! The raw automaton of a rule, with ε-edges: what Thompson's construction makes before anything is simplified.
 
+use rustc_hash::FxHashMap;
+
 /// What an edge reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Label {
@@ -7,8 +9,68 @@ pub enum Label {
     Bytes(u8, u8),
     /// A text of another rule.
     Call(u32),
+    /// A text of another rule, one level deeper.
+    Nest(u32),
     /// A special token, by its id.
     Special(u32),
+}
+
+/// What taking an edge does to what the rule keeps. Numbers of specs are those in `Memories`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub enum Action {
+    #[default]
+    None,
+    /// One more round of the counted loop.
+    Count,
+    /// Ends the key of a declared member.
+    Declare { spec: u32, member: u32 },
+    /// Reads a byte of an open key or of a distinct item.
+    Append,
+    /// Ends an open key with this byte: none before it, and no declared one, may be the same.
+    Close { spec: u32 },
+    /// Leaves a distinct item: none before it may be the same.
+    CloseItem { spec: u32 },
+    /// Reads a byte of a decimal: some number of the set must go on like that.
+    Digit { spec: u32 },
+}
+
+/// What must hold for a state to be entered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub enum Guard {
+    #[default]
+    None,
+    /// Some declared key below this one may still be written; link finds out which.
+    Key { spec: u32 },
+    /// Some open key may still be written.
+    OpenKey { spec: u32 },
+    /// Some member may follow.
+    MoreMembers { spec: u32 },
+    /// Within a distinct item.
+    Item { spec: u32, place: u32 },
+    /// Some item may follow.
+    MoreItems { spec: u32 },
+    /// Fewer units of indentation than levels so far.
+    BelowDepth,
+    /// As many units as levels, or fewer.
+    AtMostDepth,
+}
+
+/// What must hold for a rule to end, besides its count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub enum Ending {
+    #[default]
+    Free,
+    Members {
+        spec: u32,
+    },
+    Items {
+        spec: u32,
+    },
+    Decimal {
+        spec: u32,
+    },
+    /// As many units of indentation as levels.
+    Depth,
 }
 
 /// The bounds of a counted loop; a rule has at most one counter.
@@ -24,10 +86,15 @@ pub struct Draft {
     pub n_states: u32,
     pub start: u32,
     pub end: u32,
-    pub edges: Vec<(u32, Label, u32)>,
+    pub edges: Vec<(u32, Label, u32, Action)>,
     pub epsilons: Vec<(u32, u32)>,
     /// A counted loop `body{min,max}`: `end` is its head, where the counter is compared with the bounds.
     pub bounds: Option<Bounds>,
+    /// Guards of states, for those that have one.
+    pub guards: FxHashMap<u32, Guard>,
+    pub ending: Ending,
+    /// The rule cannot be empty, whatever its ε-edges say: what it keeps decides.
+    pub may_be_empty: Option<bool>,
     /// In a counted loop: the state after the body. Going from there to the head counts one.
     pub counted: Option<u32>,
 }
@@ -36,5 +103,10 @@ impl Draft {
     pub fn state(&mut self) -> u32 {
         self.n_states += 1;
         self.n_states - 1
+    }
+
+    /// Add an edge that does nothing but read.
+    pub fn edge(&mut self, from: u32, label: Label, to: u32) {
+        self.edges.push((from, label, to, Action::None));
     }
 }

@@ -4,7 +4,7 @@
 use rustc_hash::FxHashMap;
 
 use super::Budget;
-use super::draft::{Bounds, Draft, Label};
+use super::draft::{Action, Bounds, Draft, Ending, Guard, Label};
 use super::ir::UNBOUNDED;
 use crate::error::Result;
 
@@ -13,8 +13,7 @@ use crate::error::Result;
 pub struct Edge {
     pub label: Label,
     pub target: u32,
-    /// Taking the edge adds one to the rule's counter.
-    pub counts: bool,
+    pub action: Action,
 }
 
 /// A state of an ε-free rule.
@@ -26,6 +25,7 @@ pub struct RuleState {
     pub accept_from: u32,
     /// The state can be entered up to this count.
     pub valid_to: u32,
+    pub guard: Guard,
 }
 
 /// An ε-free automaton. State 0 is the start; no edge leads to it, and it does not accept.
@@ -33,6 +33,7 @@ pub struct RuleState {
 pub struct Rule {
     pub states: Vec<RuleState>,
     pub bounds: Option<Bounds>,
+    pub ending: Ending,
     /// Whether the empty text belongs to the rule; callers know, the automaton does not.
     pub nullable: bool,
 }
@@ -41,10 +42,11 @@ pub fn remove_epsilons(mut drafts: Vec<Draft>, budget: &mut Budget) -> Result<Ve
     let nullable = nullable_rules(&drafts);
     for draft in &mut drafts {
         let Draft { edges, epsilons, .. } = draft;
-        epsilons.extend(edges.iter().filter_map(|&(from, label, to)| match label {
-            Label::Call(rule) if nullable[rule as usize] => Some((from, to)),
-            _ => None,
-        }));
+        epsilons.extend(
+            edges
+                .iter()
+                .filter_map(|&(from, label, to, _)| empty_call(label, &nullable).then_some((from, to))),
+        );
     }
     drafts.iter().zip(nullable).map(|(draft, nullable)| Remover::new(draft).rule(nullable, budget)).collect()
 }
@@ -53,8 +55,8 @@ pub fn remove_epsilons(mut drafts: Vec<Draft>, budget: &mut Budget) -> Result<Ve
 fn nullable_rules(drafts: &[Draft]) -> Vec<bool> {
     let mut callers = vec![Vec::new(); drafts.len()];
     for (rule, draft) in (0u32..).zip(drafts) {
-        for &(_, label, _) in &draft.edges {
-            if let Label::Call(callee) = label {
+        for &(_, label, ..) in &draft.edges {
+            if let Label::Call(callee) | Label::Nest(callee) = label {
                 callers[callee as usize].push(rule);
             }
         }
@@ -72,13 +74,14 @@ fn nullable_rules(drafts: &[Draft]) -> Vec<bool> {
 }
 
 fn is_nullable(draft: &Draft, nullable: &[bool]) -> bool {
+    if let Some(known) = draft.may_be_empty {
+        return known;
+    }
     if let Some(bounds) = draft.bounds {
         return bounds.min == 0;
     }
-    let free = draft.edges.iter().filter_map(|&(from, label, to)| match label {
-        Label::Call(rule) if nullable[rule as usize] => Some((from, to)),
-        _ => None,
-    });
+    let free =
+        draft.edges.iter().filter(|edge| empty_call(edge.1, nullable)).map(|&(from, _, to, _)| (from, to));
     let mut next: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
     draft.epsilons.iter().copied().chain(free).for_each(|(from, to)| next.entry(from).or_default().push(to));
     let mut open = vec![draft.start];
@@ -91,10 +94,14 @@ fn is_nullable(draft: &Draft, nullable: &[bool]) -> bool {
     false
 }
 
+fn empty_call(label: Label, nullable: &[bool]) -> bool {
+    matches!(label, Label::Call(rule) | Label::Nest(rule) if nullable[rule as usize])
+}
+
 /// Works on one draft.
 struct Remover<'d> {
     draft: &'d Draft,
-    edges: Vec<Vec<(Label, u32)>>,
+    edges: Vec<Vec<(Label, u32, Action)>>,
     epsilons: Vec<Vec<u32>>,
     alias: Vec<u32>,
 }
@@ -113,8 +120,8 @@ impl<'d> Remover<'d> {
         let n = draft.n_states as usize;
         let mut remover =
             Remover { draft, edges: vec![Vec::new(); n], epsilons: vec![Vec::new(); n], alias: Vec::new() };
-        for &(from, label, to) in &draft.edges {
-            remover.edges[from as usize].push((label, to));
+        for &(from, label, to, action) in &draft.edges {
+            remover.edges[from as usize].push((label, to, action));
         }
         for &(from, to) in &draft.epsilons {
             remover.epsilons[from as usize].push(to);
@@ -127,7 +134,9 @@ impl<'d> Remover<'d> {
     /// are one state then, and not 10,000 states with 10,000 edges each.
     fn follow(&self, mut state: u32) -> u32 {
         for _ in 0..self.draft.n_states {
-            let kept = state == self.draft.end || Some(state) == self.draft.counted;
+            let kept = state == self.draft.end
+                || Some(state) == self.draft.counted
+                || self.draft.guards.contains_key(&state);
             match (&self.edges[state as usize][..], &self.epsilons[state as usize][..]) {
                 ([], &[next]) if !kept => state = next,
                 _ => break,
@@ -137,6 +146,14 @@ impl<'d> Remover<'d> {
     }
 
     fn closure(&self, state: u32) -> Closure {
+        if self.epsilons[state as usize].is_empty() {
+            return Closure {
+                reads: !self.edges[state as usize].is_empty(),
+                ends: state == self.draft.end,
+                counted: Some(state) == self.draft.counted,
+                states: vec![state],
+            };
+        }
         let mut seen = rustc_hash::FxHashSet::default();
         let mut closure = Closure { states: vec![state], ..Default::default() };
         seen.insert(state);
@@ -166,21 +183,21 @@ impl<'d> Remover<'d> {
             let from = self.closure(kept[at]);
             let mut edges = Vec::new();
             for &state in &from.states {
-                for &(label, to) in &self.edges[state as usize] {
+                for &(label, to, action) in &self.edges[state as usize] {
                     let to = self.alias[to as usize];
                     let closure = closures.entry(to).or_insert_with(|| self.closure(to));
-                    let mut push = |to: u32, counts: bool| {
+                    let mut push = |to: u32, action: Action| {
                         let target = *ids.entry(to).or_insert_with(|| {
                             kept.push(to);
                             kept.len() as u32 - 1
                         });
-                        edges.push(Edge { label, target, counts });
+                        edges.push(Edge { label, target, action });
                     };
                     if closure.reads || closure.ends {
-                        push(to, false);
+                        push(to, action);
                     }
                     if closure.counted {
-                        push(self.draft.end, true);
+                        push(self.draft.end, Action::Count);
                     }
                 }
             }
@@ -189,10 +206,11 @@ impl<'d> Remover<'d> {
             budget.spend_edges(edges.len() as u64 + from.states.len() as u64)?;
             let is_head = kept[at] == self.draft.end || at == 0;
             let (accept_from, valid_to) = guards(self.draft.bounds, is_head);
-            states.push(RuleState { edges, accept: from.ends && at != 0, accept_from, valid_to });
+            let guard = self.draft.guards.get(&kept[at]).copied().unwrap_or_default();
+            states.push(RuleState { edges, accept: from.ends && at != 0, accept_from, valid_to, guard });
             at += 1;
         }
-        Ok(Rule { states, bounds: self.draft.bounds, nullable })
+        Ok(Rule { states, bounds: self.draft.bounds, ending: self.draft.ending, nullable })
     }
 }
 

@@ -16,13 +16,73 @@ pub enum Node<'a> {
     Chars(&'a [u8]),
     Sequence(&'a [u32]),
     Choice(&'a [u32]),
-    Repeat { body: u32, min: u32, max: u32 },
+    Repeat {
+        body: u32,
+        min: u32,
+        max: u32,
+    },
     Reference(u32),
     Intersection(&'a [u32]),
     Complement(u32),
     /// Sorted byte strings: all of them in one blob, and their lengths as little-endian words.
-    Literals { text: &'a [u8], lengths: &'a [u8] },
+    Literals {
+        text: &'a [u8],
+        lengths: &'a [u8],
+    },
     Special(u32),
+    Members(Members<'a>),
+    Distinct(Distinct<'a>),
+    Decimal {
+        fields: &'a [u8],
+        flags: u32,
+        max_fraction: u32,
+        max_digits: u32,
+    },
+    Nested(u32),
+    Indentation {
+        lead: &'a [u8],
+        unit: &'a [u8],
+    },
+}
+
+/// Keys and values with a separator between them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Members<'a> {
+    pub separator: u32,
+    pub ordered: bool,
+    pub min: u32,
+    pub max: u32,
+    /// Keys are compared as JSON strings, else as bytes.
+    pub json: bool,
+    declared: &'a [u32],
+    open: &'a [u32],
+}
+
+impl Members<'_> {
+    /// (key, tail, required) of each declared member.
+    pub fn declared(&self) -> impl ExactSizeIterator<Item = (u32, u32, bool)> + '_ {
+        self.declared.chunks_exact(3).map(|member| (member[0], member[1], member[2] != 0))
+    }
+
+    /// (key, tail) of each open language.
+    pub fn open(&self) -> impl ExactSizeIterator<Item = (u32, u32)> + '_ {
+        self.open.chunks_exact(2).map(|member| (member[0], member[1]))
+    }
+
+    pub fn nullable(&self) -> bool {
+        self.min == 0 && self.declared().all(|member| !member.2)
+    }
+}
+
+/// Items with a separator between them, no two alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Distinct<'a> {
+    pub separator: u32,
+    pub min: u32,
+    pub max: u32,
+    pub json: bool,
+    pub rest: u32,
+    pub prefix: &'a [u32],
 }
 
 /// A checked IR. Node ids count records; rule ids count rules.
@@ -46,13 +106,17 @@ impl<'a> Ir<'a> {
         let mut at = 0;
         while at < words.len() {
             let length = words.get(at + 1).copied().unwrap_or(u32::MAX) as usize;
-            let args = words.get(at + 2..(at + 2).saturating_add(length)).ok_or_else(|| malformed("record"))?;
+            let args =
+                words.get(at + 2..(at + 2).saturating_add(length)).ok_or_else(|| malformed("record"))?;
             let node = reader.node(words[at], args)?;
             reader.nodes.push(node);
             at += 2 + length;
         }
         let n_nodes = reader.nodes.len() as u32;
-        if rules.iter().any(|&node| node >= n_nodes) || root as usize >= rules.len() || names.len() != rules.len() {
+        if rules.iter().any(|&node| node >= n_nodes)
+            || root as usize >= rules.len()
+            || names.len() != rules.len()
+        {
             return Err(malformed("rule"));
         }
         Ok(Ir { nodes: reader.nodes, rules, names, root })
@@ -99,6 +163,41 @@ impl<'a> Reader<'a> {
             }
             (10, &[at, n, lengths, count]) => self.literals(self.bytes(at, n)?, lengths, count)?,
             (11, &[token]) => Node::Special(token),
+            (12, &[separator, ordered, min, max, spelling, count, ..]) if min <= max => {
+                let split = (count as usize).checked_mul(3).filter(|&n| n <= args.len() - 6);
+                let (declared, open) = args[6..].split_at(split.ok_or_else(|| malformed("member"))?);
+                if open.len() % 2 != 0 {
+                    return Err(malformed("member"));
+                }
+                let members = Members {
+                    separator,
+                    ordered: ordered != 0,
+                    min,
+                    max,
+                    json: spelling != 0,
+                    declared,
+                    open,
+                };
+                self.children(&args[..1])?;
+                members.declared().try_for_each(|(key, tail, _)| self.known(&[key, tail]))?;
+                members.open().try_for_each(|(key, tail)| self.known(&[key, tail]))?;
+                Node::Members(members)
+            }
+            (13, &[separator, min, max, spelling, rest, ..]) if min <= max => {
+                self.known(&[separator, rest])?;
+                let prefix = self.children(&args[5..])?;
+                Node::Distinct(Distinct { separator, min, max, json: spelling != 0, rest, prefix })
+            }
+            (14, &[at, n, flags, max_fraction, max_digits]) => {
+                Node::Decimal { fields: self.bytes(at, n)?, flags, max_fraction, max_digits }
+            }
+            (15, &[body]) => {
+                self.children(args)?;
+                Node::Nested(body)
+            }
+            (16, &[lead, n_lead, unit, n_unit]) if n_lead > 0 => {
+                Node::Indentation { lead: self.bytes(lead, n_lead)?, unit: self.bytes(unit, n_unit)? }
+            }
             _ => return Err(malformed("node")),
         })
     }
@@ -113,10 +212,19 @@ impl<'a> Reader<'a> {
         if parts.iter().all(|&part| part < known) { Ok(parts) } else { Err(malformed("child")) }
     }
 
+    fn known(&self, parts: &[u32]) -> Result<()> {
+        let known = self.nodes.len() as u32;
+        if parts.iter().all(|&part| part < known) { Ok(()) } else { Err(malformed("child")) }
+    }
+
     fn literals(&self, text: &'a [u8], lengths: u32, count: u32) -> Result<Node<'a>> {
         let lengths = self.bytes(lengths, count.checked_mul(4).ok_or_else(|| malformed("count"))?)?;
         let total: u64 = little_words(lengths).map(u64::from).sum();
-        if total != text.len() as u64 { Err(malformed("length")) } else { Ok(Node::Literals { text, lengths }) }
+        if total != text.len() as u64 {
+            Err(malformed("length"))
+        } else {
+            Ok(Node::Literals { text, lengths })
+        }
     }
 }
 

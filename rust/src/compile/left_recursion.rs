@@ -9,31 +9,40 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Budget;
 use super::components::components;
-use super::draft::{Bounds, Label};
+use super::draft::{Action, Bounds, Ending, Guard, Label};
 use super::epsilon::{Edge, Rule, RuleState};
 use super::ir::UNBOUNDED;
 use super::trim::drop_unreachable;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
-pub fn remove(rules: &mut Vec<Rule>, budget: &mut Budget) -> Result<()> {
-    let left = |rule: u32| -> Vec<u32> { left_calls(&rules[rule as usize]).map(|(callee, _)| callee).collect() };
+pub fn remove(rules: &mut [Rule], budget: &mut Budget) -> Result<()> {
+    let left =
+        |rule: u32| -> Vec<u32> { left_calls(&rules[rule as usize]).map(|(callee, _)| callee).collect() };
     let component = components(rules.len(), |rule| left(rule).into_iter());
     let mut members: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
     for (rule, &id) in (0u32..).zip(&component) {
         members.entry(id).or_default().push(rule);
     }
-    let mut cyclic: Vec<Vec<u32>> = members
-        .into_values()
-        .filter(|group| group.len() > 1 || left(group[0]).contains(&group[0]))
-        .collect();
+    let mut cyclic: Vec<Vec<u32>> =
+        members.into_values().filter(|group| group.len() > 1 || left(group[0]).contains(&group[0])).collect();
     cyclic.sort_unstable();
     for group in cyclic {
         for &rule in &group {
+            let nests = |edge: &Edge| matches!(edge.label, Label::Nest(callee) if group.contains(&callee));
+            if rules[rule as usize].states[0].edges.iter().any(nests) {
+                return Err(Error::Grammar {
+                    what: "a rule goes one level deeper into itself before it reads anything".into(),
+                    why: "then a text could be any number of levels deep at the same place".into(),
+                });
+            }
             if rules[rule as usize].bounds.is_some() {
                 rules[rule as usize] = unroll(&rules[rule as usize], budget)?;
             }
         }
-        let rewritten = group.iter().map(|&goal| Spine::new(rules, &group).rule(goal, budget)).collect::<Result<Vec<_>>>()?;
+        let rewritten = group
+            .iter()
+            .map(|&goal| Spine::new(rules, &group).rule(goal, budget))
+            .collect::<Result<Vec<_>>>()?;
         for (&goal, rule) in group.iter().zip(rewritten) {
             rules[goal as usize] = rule;
         }
@@ -44,7 +53,7 @@ pub fn remove(rules: &mut Vec<Rule>, budget: &mut Budget) -> Result<()> {
 /// The calls that a rule can make before it has read anything, with the state after each.
 fn left_calls(rule: &Rule) -> impl Iterator<Item = (u32, u32)> + '_ {
     rule.states[0].edges.iter().filter_map(|edge| match edge.label {
-        Label::Call(callee) => Some((callee, edge.target)),
+        Label::Call(callee) | Label::Nest(callee) => Some((callee, edge.target)),
         _ => None,
     })
 }
@@ -81,8 +90,15 @@ impl<'r> Spine<'r> {
     fn rule(&self, goal: u32, budget: &mut Budget) -> Result<Rule> {
         let mut start = Vec::new();
         for &member in self.group {
-            let outside = |edge: &&Edge| !matches!(edge.label, Label::Call(callee) if self.base.contains_key(&callee));
-            start.extend(self.rules[member as usize].states[0].edges.iter().filter(outside).map(|edge| self.place(member, edge)));
+            let outside =
+                |edge: &&Edge| !matches!(edge.label, Label::Call(callee) if self.base.contains_key(&callee));
+            start.extend(
+                self.rules[member as usize].states[0]
+                    .edges
+                    .iter()
+                    .filter(outside)
+                    .map(|edge| self.place(member, edge)),
+            );
         }
         start.sort_unstable();
         start.dedup();
@@ -91,7 +107,11 @@ impl<'r> Spine<'r> {
             for (id, state) in (0u32..).zip(&self.rules[member as usize].states) {
                 // The old starts are not entered any more.
                 let reached = if id == 0 { Vec::new() } else { self.completions(member, id) };
-                let mut edges: Vec<Edge> = if id == 0 { Vec::new() } else { state.edges.iter().map(|edge| self.place(member, edge)).collect() };
+                let mut edges: Vec<Edge> = if id == 0 {
+                    Vec::new()
+                } else {
+                    state.edges.iter().map(|edge| self.place(member, edge)).collect()
+                };
                 let mut accept = id != 0 && state.accept && member == goal;
                 for (rule, state) in reached {
                     let state = &self.rules[rule as usize].states[state as usize];
@@ -104,7 +124,8 @@ impl<'r> Spine<'r> {
                 states.push(plain_state(edges, accept));
             }
         }
-        let mut rule = Rule { states, bounds: None, nullable: self.rules[goal as usize].nullable };
+        let mut rule =
+            Rule { states, bounds: None, ending: Ending::Free, nullable: self.rules[goal as usize].nullable };
         drop_dead(&mut rule);
         drop_unreachable(&mut rule);
         Ok(rule)
@@ -136,7 +157,7 @@ impl<'r> Spine<'r> {
 }
 
 fn plain_state(edges: Vec<Edge>, accept: bool) -> RuleState {
-    RuleState { edges, accept, accept_from: 0, valid_to: UNBOUNDED }
+    RuleState { edges, accept, accept_from: 0, valid_to: UNBOUNDED, guard: Guard::None }
 }
 
 /// A member that can never end in the goal leaves states without a way to the end; take edges to them out.
@@ -170,15 +191,17 @@ fn unroll(rule: &Rule, budget: &mut Budget) -> Result<Rule> {
         for state in &rule.states {
             let mut edges = Vec::new();
             for edge in &state.edges {
-                let next = if edge.counts && max == UNBOUNDED { (count + 1).min(top) } else { count + u32::from(edge.counts) };
+                let counts = edge.action == Action::Count;
+                let next =
+                    if counts && max == UNBOUNDED { (count + 1).min(top) } else { count + u32::from(counts) };
                 if next <= top && next <= rule.states[edge.target as usize].valid_to {
-                    edges.push(Edge { target: next * n + edge.target, counts: false, ..*edge });
+                    edges.push(Edge { target: next * n + edge.target, action: Action::None, ..*edge });
                 }
             }
             states.push(plain_state(edges, state.accept && count >= state.accept_from));
         }
     }
-    let mut rule = Rule { states, bounds: None, nullable: rule.nullable };
+    let mut rule = Rule { states, bounds: None, ending: Ending::Free, nullable: rule.nullable };
     drop_unreachable(&mut rule);
     Ok(rule)
 }

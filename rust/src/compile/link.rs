@@ -1,12 +1,15 @@
 //! Lays the automata of all rules out as one program.
 
-use super::draft::Label;
+use rustc_hash::FxHashMap;
+
+use super::draft::{Action, Ending, Label};
 use super::epsilon::Rule;
 use super::ir::UNBOUNDED;
 use crate::error::{Error, Result};
-use crate::program::{ByteEdge, CallEdge, Program, State, TokenEdge};
+use crate::memory::Memory;
+use crate::program::{ActionId, ByteEdge, CallEdge, Program, State, TokenEdge};
 
-pub fn link(rules: Vec<Rule>, names: Vec<String>) -> Result<Program> {
+pub fn link(rules: Vec<Rule>, names: Vec<String>, memories: Vec<Memory>) -> Result<Program> {
     let order = reachable(&rules);
     let mut base = vec![u32::MAX; rules.len()];
     let mut next = 0u32;
@@ -25,6 +28,10 @@ pub fn link(rules: Vec<Rule>, names: Vec<String>) -> Result<Program> {
         byte_edges: Vec::new(),
         call_edges: Vec::new(),
         token_edges: Vec::new(),
+        actions: vec![Action::None, Action::Count],
+        endings: order.iter().map(|&rule| rules[rule as usize].ending).collect(),
+        remembers: order.iter().map(|&rule| remembers(rules[rule as usize].ending)).collect(),
+        memories,
         names: order.iter().map(|&rule| names[rule as usize].clone()).collect(),
         thresholds: order.iter().map(|&rule| thresholds(&rules[rule as usize])).collect(),
         nullable: rules[0].nullable,
@@ -32,9 +39,11 @@ pub fn link(rules: Vec<Rule>, names: Vec<String>) -> Result<Program> {
         n_classes: first_bytes.len(),
         first_bytes,
     };
+    let mut actions = FxHashMap::default();
     for (id, &rule) in (0u32..).zip(&order) {
-        lay_out(&mut program, id, rule, &rules, &base);
+        lay_out(&mut program, &mut actions, id, rule, &rules, &base);
     }
+    crate::memory::settle(&mut program);
     rank_starts(&mut program, &order, &base);
     Ok(program)
 }
@@ -47,7 +56,7 @@ fn reachable(rules: &[Rule]) -> Vec<u32> {
     let mut at = 0;
     while at < order.len() {
         for edge in rules[order[at] as usize].states.iter().flat_map(|state| &state.edges) {
-            if let Label::Call(callee) = edge.label
+            if let Label::Call(callee) | Label::Nest(callee) = edge.label
                 && !std::mem::replace(&mut seen[callee as usize], true)
             {
                 order.push(callee);
@@ -101,7 +110,33 @@ fn thresholds(rule: &Rule) -> Vec<u32> {
     all
 }
 
-fn lay_out(program: &mut Program, id: u32, rule: u32, rules: &[Rule], base: &[u32]) {
+fn records(action: Action) -> bool {
+    matches!(action, Action::Append | Action::Close { .. } | Action::Digit { .. })
+}
+
+fn remembers(ending: Ending) -> bool {
+    matches!(ending, Ending::Members { .. } | Ending::Items { .. } | Ending::Decimal { .. })
+}
+
+fn action_id(program: &mut Program, known: &mut FxHashMap<Action, ActionId>, action: Action) -> ActionId {
+    match action {
+        Action::None => 0,
+        Action::Count => 1,
+        _ => *known.entry(action).or_insert_with(|| {
+            program.actions.push(action);
+            program.actions.len() as u32 - 1
+        }),
+    }
+}
+
+fn lay_out(
+    program: &mut Program,
+    actions: &mut FxHashMap<Action, ActionId>,
+    id: u32,
+    rule: u32,
+    rules: &[Rule],
+    base: &[u32],
+) {
     let from = &rules[rule as usize];
     let saturate = match from.bounds {
         Some(bounds) if bounds.max == UNBOUNDED => bounds.min,
@@ -110,15 +145,17 @@ fn lay_out(program: &mut Program, id: u32, rule: u32, rules: &[Rule], base: &[u3
     for state in &from.states {
         let starts = [program.byte_edges.len(), program.call_edges.len(), program.token_edges.len()];
         for edge in &state.edges {
-            let (counts, target) = (edge.counts, base[rule as usize] + edge.target);
+            let (action, target) =
+                (action_id(program, actions, edge.action), base[rule as usize] + edge.target);
             match edge.label {
-                Label::Bytes(low, high) => program.byte_edges.push(ByteEdge { low, high, counts, target }),
-                Label::Special(token) => program.token_edges.push(TokenEdge { token, counts, target }),
-                Label::Call(callee) => {
+                Label::Bytes(low, high) => program.byte_edges.push(ByteEdge { low, high, action, target }),
+                Label::Special(token) => program.token_edges.push(TokenEdge { token, action, target }),
+                Label::Call(callee) | Label::Nest(callee) => {
                     let back = &from.states[edge.target as usize];
-                    let tail = !counts && back.accept && back.accept_from == 0 && back.edges.is_empty();
-                    let start = base[callee as usize];
-                    program.call_edges.push(CallEdge { start, back: target, counts, tail });
+                    let ends = back.accept && back.accept_from == 0 && back.edges.is_empty();
+                    let tail = action == 0 && ends && from.ending == Ending::Free;
+                    let (start, nests) = (base[callee as usize], matches!(edge.label, Label::Nest(_)));
+                    program.call_edges.push(CallEdge { start, back: target, action, nests, tail });
                 }
             }
         }
@@ -131,6 +168,8 @@ fn lay_out(program: &mut Program, id: u32, rule: u32, rules: &[Rule], base: &[u3
             accept_from: state.accept_from,
             valid_to: state.valid_to,
             saturate,
+            guard: state.guard,
+            records: state.edges.iter().any(|edge| records(edge.action)),
             rule: id,
             rank: 0,
         });

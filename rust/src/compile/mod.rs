@@ -13,6 +13,7 @@ pub mod ir;
 pub mod left_recursion;
 pub mod link;
 pub mod reduce;
+pub mod remember;
 pub mod shape;
 pub mod thompson;
 pub mod trim;
@@ -81,10 +82,10 @@ fn spend(spent: &mut u64, n: u64, limit: u64, name: &'static str) -> Result<()> 
 pub fn compile(ir: &ir::Ir, limits: CompileLimits) -> Result<Program> {
     let mut budget = Budget::new(limits);
     let shapes = shape::Shapes::new(ir);
-    let (drafts, names) = thompson::Thompson::new(ir, &shapes, &mut budget).build()?;
+    let (drafts, names, memories) = thompson::Thompson::new(ir, &shapes, &mut budget).build()?;
     let mut rules = epsilon::remove_epsilons(drafts, &mut budget)?;
-    trim::trim(&mut rules, &names)?;
+    trim::trim(&mut rules, &names, &memories)?;
     left_recursion::remove(&mut rules, &mut budget)?;
     rules.iter_mut().for_each(reduce::reduce);
-    link::link(rules, names)
+    link::link(rules, names, memories)
 }

@@ -28,7 +28,11 @@ pub fn reduce(rule: &mut Rule) {
         // A stale entry (its state has changed since) only costs a missed merge, never a wrong one: it is checked.
         let content = rule.states[state as usize].clone();
         match known.get(&content).copied() {
-            Some(other) if other != state && merged[other as usize].is_none() && rule.states[other as usize] == content => {
+            Some(other)
+                if other != state
+                    && merged[other as usize].is_none()
+                    && rule.states[other as usize] == content =>
+            {
                 merged[state as usize] = Some(other);
                 for from in std::mem::take(&mut into[state as usize]) {
                     redirect(&mut rule.states[from as usize], state, other);

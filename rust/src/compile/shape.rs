@@ -14,7 +14,7 @@ pub struct Shapes {
 
 impl Shapes {
     pub fn new(ir: &Ir) -> Shapes {
-        let recursive = recursive_rules(ir);
+        let (recursive, order) = recursive_rules(ir);
         let mut shapes = Shapes {
             nullable: vec![false; ir.n_nodes()],
             positions: vec![0; ir.n_nodes()],
@@ -22,7 +22,7 @@ impl Shapes {
             recursive,
         };
         shapes.settle_nullable(ir);
-        shapes.settle_positions(ir);
+        shapes.settle_positions(ir, &order);
         shapes
     }
 
@@ -72,21 +72,33 @@ impl Shapes {
             Node::Reference(rule) => null(&ir.rules[rule as usize]),
             // Not monotone, but regular: no cycle goes through it, so it settles after its body.
             Node::Complement(body) => !null(&body),
+            Node::Members(members) => members.nullable(),
+            Node::Distinct(distinct) => distinct.min == 0,
+            Node::Decimal { .. } | Node::Indentation { .. } => false,
+            Node::Nested(body) => null(&body),
         }
     }
 
-    fn settle_positions(&mut self, ir: &Ir) {
+    /// Rules in the order of their calls, callees first, so that what is inlined counts in full where it is used.
+    fn settle_positions(&mut self, ir: &Ir, order: &[u32]) {
         let uses = count_uses(ir);
-        let order = rules_by_node(ir);
-        let mut next = 0;
-        for id in 0..ir.n_nodes() {
-            self.positions[id] = self.count_positions(ir, ir.node(id as u32));
-            while next < order.len() && ir.rules[order[next]] as usize == id {
-                let rule = order[next];
-                let small = self.positions[id] <= MAX_INLINED || uses[rule] <= 1;
-                self.inlined[rule] = small && !self.recursive[rule];
-                next += 1;
+        let mut known = vec![false; ir.n_nodes()];
+        for &rule in order {
+            let body = ir.rules[rule as usize];
+            let mut nodes = Vec::new();
+            let mut open = vec![body];
+            while let Some(node) = open.pop() {
+                if !std::mem::replace(&mut known[node as usize], true) {
+                    nodes.push(node);
+                    for_each_child(ir.node(node), |child| open.push(child));
+                }
             }
+            nodes.sort_unstable();
+            for node in nodes {
+                self.positions[node as usize] = self.count_positions(ir, ir.node(node));
+            }
+            let small = self.positions[body as usize] <= MAX_INLINED || uses[rule as usize] <= 1;
+            self.inlined[rule as usize] = small && !self.recursive[rule as usize];
         }
     }
 
@@ -97,6 +109,8 @@ impl Shapes {
             Node::Literal(text) => text.len() as u64,
             Node::Literals { text, .. } => text.len() as u64,
             Node::ByteClass(_) | Node::Special(_) => 1,
+            Node::Members(_) | Node::Distinct(_) | Node::Decimal { .. } => 1,
+            Node::Nested(_) | Node::Indentation { .. } => 1,
             Node::Chars(pairs) => 1 + pairs.len() as u64 / 32,
             Node::Sequence(parts) | Node::Choice(parts) => parts.iter().map(of).fold(0, u64::saturating_add),
             Node::Intersection(parts) => parts.iter().map(of).fold(1, u64::saturating_mul),
@@ -105,7 +119,6 @@ impl Shapes {
                 let copies = u64::from(if max == UNBOUNDED { min.max(1) } else { max });
                 copies.saturating_mul(of(&body)).max(1)
             }
-            // A rule that is defined after its use counts as a call, whatever it turns out to be.
             Node::Reference(rule) if self.inlined[rule as usize] => of(&ir.rules[rule as usize]).max(1),
             Node::Reference(_) => 1,
         }
@@ -153,18 +166,12 @@ fn count_uses(ir: &Ir) -> Vec<u32> {
         });
     }
     let mut uses = vec![0u32; ir.rules.len()];
-    for id in 0..ir.n_nodes() {
-        if let Node::Reference(rule) = ir.node(id as u32) {
-            uses[rule as usize] = uses[rule as usize].saturating_add(node_uses[id]);
+    for (id, &node_uses) in (0u32..).zip(&node_uses) {
+        if let Node::Reference(rule) = ir.node(id) {
+            uses[rule as usize] = uses[rule as usize].saturating_add(node_uses);
         }
     }
     uses
-}
-
-fn rules_by_node(ir: &Ir) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..ir.rules.len()).collect();
-    order.sort_by_key(|&rule| ir.rules[rule]);
-    order
 }
 
 pub fn for_each_child(node: Node, mut visit: impl FnMut(u32)) {
@@ -172,19 +179,32 @@ pub fn for_each_child(node: Node, mut visit: impl FnMut(u32)) {
         Node::Sequence(parts) | Node::Choice(parts) | Node::Intersection(parts) => {
             parts.iter().for_each(|&part| visit(part));
         }
-        Node::Repeat { body, .. } | Node::Complement(body) => visit(body),
+        Node::Repeat { body, .. } | Node::Complement(body) | Node::Nested(body) => visit(body),
+        Node::Members(members) => {
+            visit(members.separator);
+            members.declared().for_each(|(key, tail, _)| [key, tail].into_iter().for_each(&mut visit));
+            members.open().for_each(|(key, tail)| [key, tail].into_iter().for_each(&mut visit));
+        }
+        Node::Distinct(distinct) => {
+            visit(distinct.separator);
+            visit(distinct.rest);
+            distinct.prefix.iter().for_each(|&item| visit(item));
+        }
         _ => {}
     }
 }
 
-/// Rules that can reach themselves, by an iterative depth-first search over all nodes (Tarjan's components).
-fn recursive_rules(ir: &Ir) -> Vec<bool> {
+/// Rules that can reach themselves, and all rules with callees first.
+fn recursive_rules(ir: &Ir) -> (Vec<bool>, Vec<u32>) {
     let graph = rule_graph(ir);
     let components = super::components::components(graph.len(), |rule| graph[rule as usize].iter().copied());
     let mut size = vec![0u32; graph.len()];
     components.iter().for_each(|&component| size[component as usize] += 1);
     let loops = |rule: usize| graph[rule].contains(&(rule as u32));
-    (0..graph.len()).map(|rule| size[components[rule] as usize] > 1 || loops(rule)).collect()
+    let recursive = (0..graph.len()).map(|rule| size[components[rule] as usize] > 1 || loops(rule)).collect();
+    let mut order: Vec<u32> = (0..graph.len() as u32).collect();
+    order.sort_by_key(|&rule| components[rule as usize]);
+    (recursive, order)
 }
 
 /// For each rule, the rules that its body refers to.

@@ -7,14 +7,15 @@ use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
 
+use super::Budget;
 use super::acyclic::{Acyclic, AcyclicBuilder};
 use super::dfa::{Dfa, determinise};
 use super::draft::{Bounds, Draft, Label};
 use super::ir::{Ir, Node, UNBOUNDED, little_words};
 use super::shape::Shapes;
 use super::utf8::utf8_automaton;
-use super::Budget;
 use crate::error::{Error, Result};
+use crate::memory::Memory;
 
 /// A repeat is unrolled into copies while they have at most this many positions; past that it is counted.
 ///
@@ -39,15 +40,29 @@ pub struct Thompson<'i, 'a> {
     regular: FxHashMap<u32, Dfa>,
     /// How many & and ~ enclose what is being built; inside one, everything is copied in.
     regular_depth: u32,
-    /// Rules declared and not built yet: (draft, node, bounds of a counted loop).
-    queue: VecDeque<(u32, u32, Option<Bounds>)>,
+    /// What nodes that remember keep to.
+    pub memories: Vec<Memory>,
+    memory_of: FxHashMap<u32, u32>,
+    nested_of: FxHashMap<u32, u32>,
+    /// Rules declared and not built yet: (draft, node, kind).
+    queue: VecDeque<(u32, u32, Kind)>,
+}
+
+/// How a rule is built.
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    Plain,
+    /// A counted loop over its node.
+    Counted(Bounds),
+    /// Its node remembers.
+    Memory,
 }
 
 /// One node to be built between two states.
-struct Task {
-    node: u32,
-    from: u32,
-    to: u32,
+pub(super) struct Task {
+    pub node: u32,
+    pub from: u32,
+    pub to: u32,
 }
 
 impl<'i, 'a> Thompson<'i, 'a> {
@@ -63,26 +78,41 @@ impl<'i, 'a> Thompson<'i, 'a> {
             utf8: FxHashMap::default(),
             regular: FxHashMap::default(),
             regular_depth: 0,
+            memories: Vec::new(),
+            memory_of: FxHashMap::default(),
+            nested_of: FxHashMap::default(),
             queue: VecDeque::new(),
         }
     }
 
-    /// Build everything that the root needs; draft 0 is the root.
-    pub fn build(mut self) -> Result<(Vec<Draft>, Vec<String>)> {
-        self.rule(self.ir.root)?;
-        while let Some((draft, node, bounds)) = self.queue.pop_front() {
-            let built = self.draft(node, bounds)?;
-            self.drafts[draft as usize] = built;
-        }
-        Ok((self.drafts, self.names))
+    pub(super) fn ir(&self) -> &'i Ir<'a> {
+        self.ir
     }
 
-    fn declare(&mut self, name: String, node: u32, bounds: Option<Bounds>) -> Result<u32> {
+    pub(super) fn spend_states(&mut self, n: u64) -> Result<()> {
+        self.budget.spend_states(n)
+    }
+
+    /// Build everything that the root needs; draft 0 is the root.
+    pub fn build(mut self) -> Result<(Vec<Draft>, Vec<String>, Vec<Memory>)> {
+        self.rule(self.ir.root)?;
+        while let Some((draft, node, kind)) = self.queue.pop_front() {
+            let built = match kind {
+                Kind::Plain => self.draft(node, None)?,
+                Kind::Counted(bounds) => self.draft(node, Some(bounds))?,
+                Kind::Memory => self.memory_draft(node)?,
+            };
+            self.drafts[draft as usize] = built;
+        }
+        Ok((self.drafts, self.names, self.memories))
+    }
+
+    fn declare(&mut self, name: String, node: u32, kind: Kind) -> Result<u32> {
         self.budget.spend_rules(1)?;
         let id = self.drafts.len() as u32;
         self.drafts.push(Draft::default());
         self.names.push(name);
-        self.queue.push_back((id, node, bounds));
+        self.queue.push_back((id, node, kind));
         Ok(id)
     }
 
@@ -90,7 +120,8 @@ impl<'i, 'a> Thompson<'i, 'a> {
         if let Some(&id) = self.rule_of.get(&rule) {
             return Ok(id);
         }
-        let id = self.declare(self.ir.names[rule as usize].clone(), self.ir.rules[rule as usize], None)?;
+        let id =
+            self.declare(self.ir.names[rule as usize].clone(), self.ir.rules[rule as usize], Kind::Plain)?;
         self.rule_of.insert(rule, id);
         Ok(id)
     }
@@ -101,7 +132,7 @@ impl<'i, 'a> Thompson<'i, 'a> {
             return Ok(id);
         }
         let name = format!("{{{},{}}}", bounds.min, display_max(bounds.max));
-        let id = self.declare(name, body, Some(bounds))?;
+        let id = self.declare(name, body, Kind::Counted(bounds))?;
         self.counter_of.insert(key, id);
         Ok(id)
     }
@@ -126,14 +157,54 @@ impl<'i, 'a> Thompson<'i, 'a> {
         Ok(draft)
     }
 
+    /// Build one node into a draft.
+    pub(super) fn run(&mut self, draft: &mut Draft, task: Task) -> Result<()> {
+        let mut tasks = vec![task];
+        while let Some(task) = tasks.pop() {
+            self.step(draft, task, &mut tasks)?;
+        }
+        Ok(())
+    }
+
+    fn memory(&mut self, draft: &mut Draft, Task { node, from, to }: Task, name: &str) -> Result<()> {
+        if self.regular_depth > 0 {
+            return Err(not_regular(name));
+        }
+        let rule = match self.memory_of.get(&node) {
+            Some(&rule) => rule,
+            None => self.declare(name.into(), node, Kind::Memory)?,
+        };
+        self.memory_of.insert(node, rule);
+        draft.edge(from, Label::Call(rule), to);
+        Ok(())
+    }
+
+    fn nested(&mut self, draft: &mut Draft, body: u32, from: u32, to: u32) -> Result<()> {
+        if self.regular_depth > 0 {
+            return Err(not_regular("a nested part"));
+        }
+        let rule = match self.nested_of.get(&body) {
+            Some(&rule) => rule,
+            None => self.declare("nested".into(), body, Kind::Plain)?,
+        };
+        self.nested_of.insert(body, rule);
+        draft.edge(from, Label::Nest(rule), to);
+        Ok(())
+    }
+
     /// dispatch: one arm a kind of node.
-    fn step(&mut self, draft: &mut Draft, Task { node, from, to }: Task, tasks: &mut Vec<Task>) -> Result<()> {
+    fn step(
+        &mut self,
+        draft: &mut Draft,
+        Task { node, from, to }: Task,
+        tasks: &mut Vec<Task>,
+    ) -> Result<()> {
         self.budget.spend_states(1)?;
         match self.ir.node(node) {
             Node::Empty => {}
             Node::Literal(text) => self.literal(draft, text, from, to)?,
             Node::ByteClass(set) => class_ranges(set).for_each(|(low, high)| {
-                draft.edges.push((from, Label::Bytes(low, high), to));
+                draft.edge(from, Label::Bytes(low, high), to);
             }),
             Node::Chars(pairs) => {
                 let automaton = self.utf8.remove(&node).unwrap_or_else(|| utf8_automaton(char_ranges(pairs)));
@@ -146,11 +217,18 @@ impl<'i, 'a> Thompson<'i, 'a> {
             }
             Node::Sequence(parts) => chain(draft, parts, from, to, tasks),
             Node::Choice(branches) => self.choice(draft, branches, from, to, tasks)?,
-            Node::Repeat { body, min, max } => self.repeat(draft, Task { node: body, from, to }, min, max, tasks)?,
+            Node::Repeat { body, min, max } => {
+                self.repeat(draft, Task { node: body, from, to }, min, max, tasks)?
+            }
             Node::Reference(rule) => self.reference(draft, rule, from, to, tasks)?,
             Node::Intersection(_) | Node::Complement(_) => self.regular(draft, node, from, to)?,
+            Node::Members(_) => self.memory(draft, Task { node, from, to }, "members")?,
+            Node::Distinct(_) => self.memory(draft, Task { node, from, to }, "distinct items")?,
+            Node::Decimal { .. } => self.memory(draft, Task { node, from, to }, "decimal")?,
+            Node::Indentation { .. } => self.memory(draft, Task { node, from, to }, "indentation")?,
+            Node::Nested(body) => self.nested(draft, body, from, to)?,
             Node::Special(_) if self.regular_depth > 0 => return Err(not_regular("a special token")),
-            Node::Special(token) => draft.edges.push((from, Label::Special(token), to)),
+            Node::Special(token) => draft.edge(from, Label::Special(token), to),
         }
         Ok(())
     }
@@ -160,7 +238,7 @@ impl<'i, 'a> Thompson<'i, 'a> {
         let mut at = from;
         for (i, &byte) in text.iter().enumerate() {
             let next = if i + 1 == text.len() { to } else { draft.state() };
-            draft.edges.push((at, Label::Bytes(byte, byte), next));
+            draft.edge(at, Label::Bytes(byte, byte), next);
             at = next;
         }
         if text.is_empty() {
@@ -180,7 +258,7 @@ impl<'i, 'a> Thompson<'i, 'a> {
                 let next = &automaton.states[target as usize];
                 let last = next.accept && next.edges.is_empty();
                 let target = if last { to } else { place(target) };
-                draft.edges.push((place(id), Label::Bytes(low, high), target));
+                draft.edge(place(id), Label::Bytes(low, high), target);
             }
             if state.accept && !(id > 0 && state.edges.is_empty()) {
                 draft.epsilons.push((place(id), to));
@@ -215,7 +293,14 @@ impl<'i, 'a> Thompson<'i, 'a> {
         Ok(())
     }
 
-    fn repeat(&mut self, draft: &mut Draft, task: Task, min: u32, max: u32, tasks: &mut Vec<Task>) -> Result<()> {
+    fn repeat(
+        &mut self,
+        draft: &mut Draft,
+        task: Task,
+        min: u32,
+        max: u32,
+        tasks: &mut Vec<Task>,
+    ) -> Result<()> {
         let Task { node: body, from, to } = task;
         // An empty body counts for nothing: (x?){3,5} is x{0,5}.
         let min = if self.shapes.nullable(body) { 0 } else { min };
@@ -224,7 +309,7 @@ impl<'i, 'a> Thompson<'i, 'a> {
         if copies > 1 && unrolled > MAX_UNROLLED && self.regular_depth == 0 {
             let bounds = Bounds { min, max };
             let rule = self.counter(body, bounds)?;
-            draft.edges.push((from, Label::Call(rule), to));
+            draft.edge(from, Label::Call(rule), to);
             return Ok(());
         }
         self.budget.spend_states(u64::from(copies))?;
@@ -232,7 +317,14 @@ impl<'i, 'a> Thompson<'i, 'a> {
         Ok(())
     }
 
-    fn reference(&mut self, draft: &mut Draft, rule: u32, from: u32, to: u32, tasks: &mut Vec<Task>) -> Result<()> {
+    fn reference(
+        &mut self,
+        draft: &mut Draft,
+        rule: u32,
+        from: u32,
+        to: u32,
+        tasks: &mut Vec<Task>,
+    ) -> Result<()> {
         if self.regular_depth > 0 && self.shapes.recursive(rule) {
             return Err(not_regular(&format!("the recursive rule {:?}", self.ir.names[rule as usize])));
         }
@@ -240,7 +332,7 @@ impl<'i, 'a> Thompson<'i, 'a> {
             tasks.push(Task { node: self.ir.rules[rule as usize], from, to });
         } else {
             let rule = self.rule(rule)?;
-            draft.edges.push((from, Label::Call(rule), to));
+            draft.edge(from, Label::Call(rule), to);
         }
         Ok(())
     }
@@ -252,7 +344,7 @@ impl<'i, 'a> Thompson<'i, 'a> {
         let base = draft.n_states;
         draft.n_states += dfa.n_states();
         for (state, low, high, target) in dfa.ranges() {
-            draft.edges.push((base + state, Label::Bytes(low, high), base + target));
+            draft.edge(base + state, Label::Bytes(low, high), base + target);
         }
         if dfa.n_states() > 0 {
             draft.epsilons.push((from, base));
@@ -265,7 +357,7 @@ impl<'i, 'a> Thompson<'i, 'a> {
     }
 
     /// The minimal DFA of a regular node.
-    fn dfa(&mut self, node: u32) -> Result<Dfa> {
+    pub(super) fn dfa(&mut self, node: u32) -> Result<Dfa> {
         if let Some(dfa) = self.regular.remove(&node) {
             return Ok(dfa);
         }

@@ -1,12 +1,13 @@
 //! Takes out what no text can use: calls to rules without a text, states without a way to the end, unused rules.
 
-use super::draft::Label;
+use super::draft::{Action, Ending, Label};
 use super::epsilon::Rule;
 use crate::error::{Error, Result};
+use crate::memory::Memory;
 
 /// Trim all rules in place; rule 0 is the root. An empty language is an error.
-pub fn trim(rules: &mut [Rule], names: &[String]) -> Result<()> {
-    let live = Liveness::new(rules).settle(rules);
+pub fn trim(rules: &mut [Rule], names: &[String], memories: &[Memory]) -> Result<()> {
+    let live = settle_all(rules, memories);
     if !live[0][0] && !rules[0].nullable {
         return Err(Error::Grammar {
             what: format!("no text at all is in the format: rule {:?} can never end", names[0]),
@@ -18,12 +19,59 @@ pub fn trim(rules: &mut [Rule], names: &[String]) -> Result<()> {
             state.edges.retain(|edge| {
                 let callee_lives = |callee: u32| live[callee as usize][0];
                 live_states[edge.target as usize]
-                    && !matches!(edge.label, Label::Call(callee) if !callee_lives(callee))
+                    && !matches!(edge.label, Label::Call(callee) | Label::Nest(callee) if !callee_lives(callee))
             });
         }
         drop_unreachable(rule);
     }
     Ok(())
+}
+
+/// Liveness, with rules taken out that lack a member they require or have no number: that may take others with it.
+fn settle_all(rules: &mut [Rule], memories: &[Memory]) -> Vec<Vec<bool>> {
+    loop {
+        let live = Liveness::new(rules).settle(rules);
+        let mut changed = false;
+        for (rule, live) in rules.iter_mut().zip(&live) {
+            if rule.ending != Ending::Free && live[0] && !can_end(rule, live, memories) {
+                rule.states.iter_mut().for_each(|state| state.accept = false);
+                changed = true;
+            }
+        }
+        if !changed {
+            return live;
+        }
+    }
+}
+
+/// Whether what the rule keeps can ever let it end.
+fn can_end(rule: &Rule, live: &[bool], memories: &[Memory]) -> bool {
+    let edges =
+        || rule.states.iter().flat_map(|state| &state.edges).filter(|edge| live[edge.target as usize]);
+    match rule.ending {
+        Ending::Members { spec } => {
+            let Memory::Members(members) = &memories[spec as usize] else { return true };
+            let mut written = vec![false; members.required.len()];
+            for edge in edges() {
+                if let Action::Declare { member, .. } = edge.action {
+                    written[member as usize] = true;
+                }
+            }
+            let open = edges().any(|edge| matches!(edge.action, Action::Close { .. }));
+            let open_words = if open { members.open_words.as_ref().map_or(0, Vec::len) } else { 0 };
+            let needed = members.required.iter().filter(|&&required| required).count();
+            members.required.iter().zip(&written).all(|(&required, &written)| written || !required)
+                && (open && members.open_words.is_none()
+                    || open_words + written.iter().filter(|&&written| written).count()
+                        >= members.min as usize)
+                && needed <= members.max as usize
+        }
+        Ending::Decimal { spec } => match &memories[spec as usize] {
+            Memory::Decimal(decimal) => decimal.goes_on(b""),
+            _ => true,
+        },
+        _ => true,
+    }
 }
 
 /// Renumber the states that the start still reaches.
@@ -54,11 +102,14 @@ pub fn drop_unreachable(rule: &mut Rule) {
         .collect();
 }
 
+/// The state before an edge, and its callee if it is a call.
+type Into = (u32, Option<u32>);
+
 /// A least fixpoint: which states have a way to the end of their rule.
 struct Liveness {
     live: Vec<Vec<bool>>,
     /// For each rule and state: the edges into it, as (state before, callee if the edge is a call).
-    into: Vec<Vec<Vec<(u32, Option<u32>)>>>,
+    into: Vec<Vec<Vec<Into>>>,
     /// For each rule: states of callers that live as soon as the rule has a text.
     waiting: Vec<Vec<(u32, u32)>>,
     open: Vec<(u32, u32)>,
@@ -75,7 +126,10 @@ impl Liveness {
         for (id, rule) in rules.iter().enumerate() {
             for (from, state) in (0u32..).zip(&rule.states) {
                 for edge in &state.edges {
-                    let callee = if let Label::Call(callee) = edge.label { Some(callee) } else { None };
+                    let callee = match edge.label {
+                        Label::Call(callee) | Label::Nest(callee) => Some(callee),
+                        _ => None,
+                    };
                     liveness.into[id][edge.target as usize].push((from, callee));
                 }
             }

@@ -19,6 +19,7 @@ pub fn utf8_automaton(ranges: impl Iterator<Item = (u32, u32)>) -> Acyclic {
 }
 
 fn without_surrogates(low: u32, high: u32) -> impl Iterator<Item = (char, char)> {
-    let part = |low: u32, high: u32| Some((char::from_u32(low)?, char::from_u32(high)?)).filter(|_| low <= high);
+    let part =
+        |low: u32, high: u32| Some((char::from_u32(low)?, char::from_u32(high)?)).filter(|_| low <= high);
     [part(low, high.min(0xD7FF)), part(low.max(0xE000), high.min(0x10_FFFF))].into_iter().flatten()
 }

@@ -17,12 +17,15 @@ pub struct Arena<T> {
     len: AtomicU32,
 }
 
-impl<T> Arena<T> {
-    pub fn new() -> Self {
+impl<T> Default for Arena<T> {
+    fn default() -> Self {
         Arena { chunks: [const { OnceLock::new() }; CHUNKS], len: AtomicU32::new(0) }
     }
+}
 
-    pub fn len(&self) -> u32 {
+impl<T> Arena<T> {
+    /// How many entries there are.
+    pub fn size(&self) -> u32 {
         self.len.load(Ordering::Acquire)
     }
 
@@ -47,7 +50,7 @@ impl<T> Arena<T> {
 
     /// Entries that are there already; one that is being added by another thread may be missing.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
-        (0..self.len()).filter_map(|id| {
+        (0..self.size()).filter_map(|id| {
             let (chunk, at) = place(id);
             self.chunks[chunk].get().and_then(|slots| slots[at].get())
         })
@@ -82,22 +85,25 @@ pub trait Interned {
     fn heap_bytes(&self) -> usize;
 }
 
-impl<T: Interned> Interner<T> {
-    pub fn new() -> Self {
+impl<T> Default for Interner<T> {
+    fn default() -> Self {
         Interner {
-            arena: Arena::new(),
+            arena: Arena::default(),
             tables: std::array::from_fn(|_| Mutex::new(HashTable::new())),
             bytes: AtomicUsize::new(0),
         }
     }
+}
 
+impl<T: Interned> Interner<T> {
     #[inline(always)]
     pub fn get(&self, id: u32) -> &T {
         self.arena.get(id)
     }
 
-    pub fn len(&self) -> u32 {
-        self.arena.len()
+    /// How many distinct values there are.
+    pub fn size(&self) -> u32 {
+        self.arena.size()
     }
 
     /// About how many bytes the entries hold, with their places in the arena and the table.

@@ -3,29 +3,38 @@
 //! A cache only grows. When it is full the index starts a new one and constraints move over; the old one lives as long
 //! as some history still points into it.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use rustc_hash::FxHashMap;
 
 use super::arena::{Interner, lock};
+use super::data::{Data, DataKey, NOTHING, Text};
 use super::mask::MaskStore;
 use super::stack::{BOTTOM, CUT, Config, ConfigId, Content, Frame, FrameId, Item};
 
 /// How deep two frames with the same tops are united; below that both are kept, which is right but larger.
 const MAX_UNION_DEPTH: u32 = 48;
 
+/// Content without anything.
+pub const EMPTY: Content<'static> =
+    Content { items: &[], end: false, cut: false, depth: 0, direct: false, perhaps: false };
+
 pub struct Cache {
     /// Which cache of its index it is.
     pub serial: u64,
     pub frames: Interner<Frame>,
     pub configs: Interner<Config>,
+    pub datas: Interner<Data>,
+    pub texts: Interner<Text>,
     pub masks: MaskStore,
     unions: Mutex<FxHashMap<(FrameId, FrameId), FrameId>>,
     /// (configuration, special token) to a transition.
     token_steps: Mutex<FxHashMap<(ConfigId, u32), u32>>,
     /// (frame, depth) to its outline.
     outlines: Mutex<FxHashMap<(FrameId, u32), FrameId>>,
+    /// For an item, the tokens that stay within its rule.
+    insides: Mutex<FxHashMap<Item, Arc<[u32]>>>,
     row_bytes: AtomicUsize,
     pub hits: AtomicU64,
     pub misses: AtomicU64,
@@ -35,18 +44,23 @@ impl Cache {
     pub fn new(serial: u64) -> Cache {
         let cache = Cache {
             serial,
-            frames: Interner::new(),
-            configs: Interner::new(),
-            masks: MaskStore::new(),
+            frames: Interner::default(),
+            configs: Interner::default(),
+            datas: Interner::default(),
+            texts: Interner::default(),
+            masks: MaskStore::default(),
             unions: Mutex::default(),
             token_steps: Mutex::default(),
             outlines: Mutex::default(),
+            insides: Mutex::default(),
             row_bytes: AtomicUsize::new(0),
             hits: AtomicU64::new(0),
             misses: AtomicU64::new(0),
         };
-        let bottom = cache.frames.intern(Content { items: &[], end: true, cut: false, depth: 0 });
-        let cut = cache.frames.intern(Content { items: &[], end: false, cut: true, depth: 0 });
+        let nothing = cache.datas.intern(DataKey::default());
+        debug_assert_eq!(nothing, NOTHING);
+        let bottom = cache.frames.intern(Content { end: true, ..EMPTY });
+        let cut = cache.frames.intern(Content { cut: true, ..EMPTY });
         debug_assert_eq!((bottom, cut), (BOTTOM, CUT));
         cache
     }
@@ -55,6 +69,8 @@ impl Cache {
     pub fn bytes(&self) -> usize {
         self.frames.bytes()
             + self.configs.bytes()
+            + self.datas.bytes()
+            + self.texts.bytes()
             + self.masks.bytes()
             + self.row_bytes.load(Ordering::Relaxed)
             + 24 * (lock(&self.unions).len() + lock(&self.outlines).len())
@@ -69,7 +85,7 @@ impl Cache {
         items.sort_unstable();
         items.dedup();
         let depth = 1 + items.iter().map(|item| self.frames.get(item.frame).depth).max().unwrap_or(0);
-        self.frames.intern(Content { items, end, cut, depth })
+        self.frames.intern(Content { items, end, cut, depth, ..EMPTY })
     }
 
     /// The frame that goes on where either does.
@@ -121,5 +137,15 @@ impl Cache {
 
     pub fn set_outline(&self, frame: FrameId, depth: u32, outline: FrameId) {
         lock(&self.outlines).insert((frame, depth), outline);
+    }
+
+    pub fn inside(&self, item: &Item) -> Option<Arc<[u32]>> {
+        lock(&self.insides).get(item).cloned()
+    }
+
+    /// Keep the tokens that stay within the rule of an item, unless another thread was faster.
+    pub fn set_inside(&self, item: Item, words: Arc<[u32]>) -> Arc<[u32]> {
+        self.add_row_bytes(words.len() * 4);
+        lock(&self.insides).entry(item).or_insert(words).clone()
     }
 }

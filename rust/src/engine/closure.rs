@@ -6,11 +6,12 @@ use std::sync::atomic::Ordering;
 
 use rustc_hash::FxHashMap;
 
-use super::cache::Cache;
+use super::cache::{Cache, EMPTY};
+use super::data::Acted;
 use super::stack::{BOTTOM, Config, ConfigId, Content, DEAD, FIRST_ID, FrameId, Item, UNKNOWN};
 use super::work::Work;
 use crate::error::{Error, Result};
-use crate::program::Program;
+use crate::program::{ActionId, COUNT, NO_ACTION, Program, StateId};
 
 /// Past this many items a set is searched through a table and not from end to end.
 const MAX_SCANNED: usize = 24;
@@ -21,6 +22,8 @@ pub struct Moves<'e> {
     pub program: &'e Program,
     pub cache: &'e Cache,
     pub max_depth: u32,
+    /// Open keys and items are left open: what is reached is right for all of them at once.
+    pub opaque: bool,
 }
 
 impl<'e> Moves<'e> {
@@ -29,12 +32,15 @@ impl<'e> Moves<'e> {
         let mut closure = Closure::new(*self);
         closure.end = self.program.nullable;
         closure.add(Item { state: Program::START, count: 0, data: 0, frame: BOTTOM });
-        Ok(closure.finish(work)?.unwrap_or_else(|| self.intern(&[], self.program.nullable, false)))
+        Ok(closure.finish(work)?.unwrap_or_else(|| self.intern(&[], self.program.nullable, false, false)))
     }
 
     /// The configuration after one more byte, or `None` where no text of the format goes on like that.
     #[inline(always)]
     pub fn step(&self, config: &'e Config, byte: u8, work: &mut Work) -> Result<Option<ConfigId>> {
+        if config.direct {
+            return self.compute_step(config, byte, work);
+        }
         let class = self.program.classes[byte as usize];
         let row = config.row(self.program.n_classes, |bytes| self.cache.add_row_bytes(bytes));
         match row[class as usize].load(Ordering::Acquire) {
@@ -56,7 +62,7 @@ impl<'e> Moves<'e> {
         let mut closure = Closure::new(*self);
         for item in &self.cache.configs.get(id).items {
             for edge in self.program.token_edges(item.state).iter().filter(|edge| edge.token == token) {
-                closure.add(self.moved(item, edge.target, edge.counts));
+                closure.take(item, edge.target, edge.action, 0);
             }
         }
         let next = closure.finish(work)?;
@@ -75,37 +81,37 @@ impl<'e> Moves<'e> {
                     break;
                 }
                 if byte <= edge.high {
-                    closure.add(self.moved(item, edge.target, edge.counts));
+                    closure.take(item, edge.target, edge.action, byte);
                 }
             }
         }
         closure.finish(work)
     }
 
-    fn moved(&self, item: &Item, target: u32, counts: bool) -> Item {
-        let count = if counts { self.program.count_up(item.state, item.count) } else { item.count };
-        Item { state: target, count, ..*item }
+    fn intern(&self, items: &[Item], end: bool, cut: bool, perhaps: bool) -> ConfigId {
+        let direct = self.program.has_memory() && items.iter().any(|item| self.records(item));
+        self.cache.configs.intern(Content { items, end, cut, direct, perhaps, ..EMPTY })
     }
 
-    fn intern(&self, items: &[Item], end: bool, cut: bool) -> ConfigId {
-        self.cache.configs.intern(Content { items, end, cut, depth: 0 })
+    fn records(&self, item: &Item) -> bool {
+        self.program.states[item.state as usize].records && !self.cache.datas.get(item.data).opaque
     }
 
     /// The configuration with these sorted items.
     pub fn whole(&self, items: &[Item], complete: bool) -> ConfigId {
-        self.intern(items, complete, false)
+        self.intern(items, complete, false, false)
     }
 
     /// The configuration of an item that has just been entered: its calls made, and its rule left if it may end.
     pub fn closed(&self, item: Item, work: &mut Work) -> Result<ConfigId> {
         let mut closure = Closure::new(*self);
         closure.add(item);
-        Ok(closure.finish(work)?.unwrap_or_else(|| self.intern(&[], false, false)))
+        Ok(closure.finish(work)?.unwrap_or_else(|| self.intern(&[], false, false, false)))
     }
 
     /// A configuration with some of the items of another.
     pub fn part(&self, items: &[Item]) -> ConfigId {
-        self.intern(items, false, false)
+        self.intern(items, false, false, false)
     }
 }
 
@@ -119,6 +125,7 @@ struct Closure<'e> {
     queue: BinaryHeap<(Reverse<u32>, u32)>,
     end: bool,
     cut: bool,
+    perhaps: bool,
 }
 
 impl<'e> Closure<'e> {
@@ -130,13 +137,41 @@ impl<'e> Closure<'e> {
             queue: BinaryHeap::new(),
             end: false,
             cut: false,
+            perhaps: false,
+        }
+    }
+
+    /// Take an edge of an item.
+    fn take(&mut self, item: &Item, target: StateId, action: ActionId, byte: u8) {
+        if let Some(item) = self.moved(item, target, action, byte) {
+            self.add(item);
+        }
+    }
+
+    fn moved(&mut self, item: &Item, target: StateId, action: ActionId, byte: u8) -> Option<Item> {
+        let program = self.moves.program;
+        match action {
+            NO_ACTION => Some(Item { state: target, ..*item }),
+            COUNT => Some(Item { state: target, count: program.count_up(item.state, item.count), ..*item }),
+            _ => {
+                let action = program.actions[action as usize];
+                let data = match self.moves.act(item.data, action, byte, target) {
+                    Acted::Dead => return None,
+                    Acted::To(data) => data,
+                    Acted::Perhaps(data) => {
+                        self.perhaps = true;
+                        data
+                    }
+                };
+                Some(Item { state: target, data, ..*item })
+            }
         }
     }
 
     /// Add an item, or unite its frame with that of an equal one.
     fn add(&mut self, item: Item) {
         let state = &self.moves.program.states[item.state as usize];
-        if item.count > state.valid_to {
+        if item.count > state.valid_to || !self.moves.guard_holds(&item) {
             return;
         }
         let place = match self.find(&item) {
@@ -192,13 +227,18 @@ impl<'e> Closure<'e> {
             return Ok(None);
         }
         self.items.sort_unstable();
-        Ok(Some(self.moves.intern(&self.items, self.end, self.cut)))
+        Ok(Some(self.moves.intern(&self.items, self.end, self.cut, self.perhaps)))
     }
 
     fn leave(&mut self, item: Item, work: &mut Work) -> Result<()> {
         let state = &self.moves.program.states[item.state as usize];
         if !state.accept || item.count < state.accept_from {
             return Ok(());
+        }
+        match self.moves.ending(&item) {
+            Acted::Dead => return Ok(()),
+            Acted::Perhaps(_) => self.perhaps = true,
+            Acted::To(_) => {}
         }
         let frame = self.moves.cache.frames.get(item.frame);
         work.spend(frame.items.len() as u64)?;
@@ -214,13 +254,15 @@ impl<'e> Closure<'e> {
             let frame = if edge.tail {
                 item.frame
             } else {
-                let back = self.moves.moved(&item, edge.back, edge.counts);
-                if back.count > program.states[back.state as usize].valid_to {
+                let Some(back) = self.moved(&item, edge.back, edge.action, 0) else { continue };
+                let valid = back.count <= program.states[back.state as usize].valid_to;
+                if !valid || !self.moves.guard_holds(&back) {
                     continue;
                 }
                 self.push(back)?
             };
-            self.add(Item { state: edge.start, count: 0, data: item.data, frame });
+            let data = self.moves.entered(item.data, edge.nests);
+            self.add(Item { state: edge.start, count: 0, data, frame });
         }
         Ok(())
     }
@@ -232,6 +274,6 @@ impl<'e> Closure<'e> {
             let what = format!("the text is nested more than {limit} rules deep");
             return Err(Error::Limit { what, limit: "stack_depth", value: u64::from(limit) });
         }
-        Ok(self.moves.cache.frames.intern(Content { items: &[back], end: false, cut: false, depth: below + 1 }))
+        Ok(self.moves.cache.frames.intern(Content { items: &[back], depth: below + 1, ..EMPTY }))
     }
 }

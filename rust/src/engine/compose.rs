@@ -11,7 +11,7 @@ use super::index::Index;
 use super::mask::Mask;
 use super::part::Part;
 use super::plan::{Chain, Kind};
-use super::stack::{Config, ConfigId, DEAD, FIRST_ID, Item, UNKNOWN};
+use super::stack::{CUT, Config, ConfigId, DEAD, FIRST_ID, Item, UNKNOWN};
 use super::work::Work;
 use crate::error::{Error, Result};
 use crate::mask::contains;
@@ -27,6 +27,7 @@ pub enum Outcome {
 
 pub struct Composer<'e> {
     index: &'e Index,
+    /// Texts that rules record are left open here; what depends on them is `doubtful`.
     moves: Moves<'e>,
     work: &'e mut Work,
     /// The bitmask of runs that was taken first, and runs in it that do not count.
@@ -34,18 +35,34 @@ pub struct Composer<'e> {
     /// Runs of all items after the first.
     more: Vec<Arc<[u32]>>,
     ids: Vec<u32>,
+    /// Tokens that are allowed unless they write a key or an item twice: to be read exactly.
+    doubtful: Vec<u32>,
     cut: bool,
+    /// Only tokens that stay within the rule are wanted: what would leave it is passed over.
+    inside: bool,
 }
 
 impl<'e> Composer<'e> {
     pub fn new(index: &'e Index, moves: Moves<'e>, work: &'e mut Work) -> Self {
-        Composer { index, moves, work, base: None, more: Vec::new(), ids: Vec::new(), cut: false }
+        let moves = Moves { opaque: index.program.has_memory(), ..moves };
+        Composer {
+            index,
+            moves,
+            work,
+            base: None,
+            more: Vec::new(),
+            ids: Vec::new(),
+            doubtful: Vec::new(),
+            cut: false,
+            inside: false,
+        }
     }
 
     pub fn compose(mut self, id: ConfigId) -> Result<Outcome> {
         let config = self.moves.cache.configs.get(id);
         let mut walked: Vec<Item> = Vec::new();
-        for item in &config.items {
+        let items: Vec<Item> = config.items.iter().map(|item| self.moves.left_open(item, false)).collect();
+        for item in &items {
             let state = &self.moves.program.states[item.state as usize];
             self.ids.extend(self.moves.program.token_edges(item.state).iter().map(|edge| edge.token));
             if !state.bytes.is_empty() && !self.by_part(item)? {
@@ -56,9 +73,11 @@ impl<'e> Composer<'e> {
             }
         }
         if !walked.is_empty() {
-            let rest = if walked.len() == config.items.len() { id } else { self.moves.part(&walked) };
+            walked.sort_unstable();
+            let rest = if *walked == *config.items { id } else { self.moves.part(&walked) };
             self.walk_vocabulary(rest)?;
         }
+        self.resolve_doubts(id)?;
         if self.cut {
             return Ok(Outcome::TooShallow);
         }
@@ -68,6 +87,26 @@ impl<'e> Composer<'e> {
         Ok(Outcome::Mask(self.finish()))
     }
 
+    /// Read each doubtful token as it is, from the configuration itself.
+    fn resolve_doubts(&mut self, id: ConfigId) -> Result<()> {
+        let mut doubtful = std::mem::take(&mut self.doubtful);
+        doubtful.sort_unstable();
+        doubtful.dedup();
+        let exact = Moves { opaque: false, ..self.moves };
+        for token in doubtful {
+            let mut at = Some(id);
+            for &byte in self.index.vocabulary.bytes(token) {
+                let Some(from) = at else { break };
+                at = exact.step(exact.cache.configs.get(from), byte, self.work)?;
+                self.cut |= at.is_some_and(|to| exact.cache.configs.get(to).cut);
+            }
+            if at.is_some() {
+                self.ids.push(token);
+            }
+        }
+        Ok(())
+    }
+
     /// Take an item's tokens from a part; false if it has no plan, or its plan does not hold here.
     fn by_part(&mut self, item: &Item) -> Result<bool> {
         let Some(plan) = self.index.plan(item.state) else { return Ok(false) };
@@ -75,7 +114,8 @@ impl<'e> Composer<'e> {
         if let Kind::Uniform(chain) = &plan.kind {
             let steps = Steps::new(self.moves.program, item, chain, part.rests.longest() as u32);
             if let Some(places) = self.places(&steps, &part)? {
-                self.uniform(&steps, &places, &part)?;
+                self.take_base(item, &steps, &part)?;
+                self.uniform(&places, &part)?;
                 return Ok(true);
             }
             if steps.longest != u32::MAX {
@@ -90,16 +130,13 @@ impl<'e> Composer<'e> {
         let Some((trie, ids)) = &part.others else { return Ok(false) };
         let config = self.moves.part(std::slice::from_ref(item));
         self.take_runs(part, u32::MAX);
-        let from = self.ids.len();
-        self.walk(trie, config)?;
-        let twins: Vec<u32> = trie
-            .twins()
-            .iter()
-            .filter(|(first, _)| self.ids[from..].contains(first))
-            .map(|(_, twin)| *twin)
-            .collect();
-        self.ids.extend(twins);
-        self.ids[from..].iter_mut().for_each(|id| *id = ids[*id as usize]);
+        let Found { sure, doubtful } = self.walk(trie, config)?;
+        for (found, to) in [(sure, &mut self.ids), (doubtful, &mut self.doubtful)] {
+            let reached: rustc_hash::FxHashSet<u32> = found.iter().copied().collect();
+            let twins =
+                trie.twins().iter().filter(|(first, _)| reached.contains(first)).map(|&(_, twin)| twin);
+            to.extend(found.iter().copied().chain(twins).map(|place| ids[place as usize]));
+        }
         Ok(true)
     }
 
@@ -111,10 +148,11 @@ impl<'e> Composer<'e> {
         loop {
             // What else could be done before the first character, other items do; after it, it has to be found out.
             let last = if before == 0 { 0 } else { steps.last_alike(before).min(steps.longest) };
-            let item = steps.item(before);
-            let config = if before == 0 { self.moves.part(&[item]) } else { self.moves.closed(item, self.work)? };
+            let item = self.moves.left_open(&steps.item(before), before > 0);
+            let config =
+                if before == 0 { self.moves.part(&[item]) } else { self.moves.closed(item, self.work)? };
             let config_at = self.moves.cache.configs.get(config);
-            self.cut |= config_at.cut;
+            self.cut |= config_at.cut && !self.inside;
             let elsewhere = |other: &Item| {
                 let edges = self.moves.program.byte_edges(other.state);
                 *other != item && edges.iter().any(|edge| part.begins(edge.low, edge.high))
@@ -133,26 +171,63 @@ impl<'e> Composer<'e> {
         }
     }
 
-    fn uniform(&mut self, steps: &Steps, places: &[(u32, u32, ConfigId)], part: &Part) -> Result<()> {
-        self.take_runs(part, steps.longest);
+    fn uniform(&mut self, places: &[(u32, u32, ConfigId)], part: &Part) -> Result<()> {
         for &(before, last, config) in places {
             if before == 0 {
                 let start = self.moves.cache.configs.get(config);
                 self.walk_bytes(start, &part.outer_bytes)?;
             }
-            let mut ids = std::mem::take(&mut self.ids);
-            let from = ids.len();
-            self.walk(&part.rests, config)?;
-            for &rest in &self.ids {
-                ids.extend(part.tokens(rest, before, last).iter().map(|token| token.1));
+            let Found { sure, doubtful } = self.walk(&part.rests, config)?;
+            for (rests, to) in [(sure, &mut self.ids), (doubtful, &mut self.doubtful)] {
+                let from = to.len();
+                for rest in rests {
+                    to.extend(part.tokens(rest, before, last).iter().map(|token| token.1));
+                }
+                self.work.spend((to.len() - from) as u64 / 8)?;
             }
-            self.work.spend((ids.len() - from) as u64 / 8)?;
-            self.ids = ids;
             if self.cut {
                 break;
             }
         }
         Ok(())
+    }
+
+    /// The bitmask that the mask is a patch on: the tokens that stay within the rule where many texts share it, else the runs.
+    ///
+    /// From inside a JSON string 1,100 of Llama 3's tokens stay in it and are no runs (escapes, halves of characters): added one
+    /// by one they double the cost of a hit.
+    fn take_base(&mut self, item: &Item, steps: &Steps, part: &Part) -> Result<()> {
+        let rule = self.moves.program.states[item.state as usize].rule;
+        if self.inside || steps.longest != u32::MAX || self.moves.program.remembers[rule as usize] {
+            self.take_runs(part, steps.longest);
+            return Ok(());
+        }
+        let key = Item { frame: CUT, ..*item };
+        let words = match self.moves.cache.inside(&key) {
+            Some(words) => words,
+            None => {
+                let mut composer = Composer::new(self.index, self.moves, self.work);
+                composer.inside = true;
+                composer.by_part(&key)?;
+                self.moves.cache.set_inside(key, composer.dense())
+            }
+        };
+        match self.base {
+            None => self.base = Some((words, Vec::new())),
+            Some(_) => self.more.push(words),
+        }
+        Ok(())
+    }
+
+    /// All ids found so far, as one bitmask.
+    fn dense(&self) -> Arc<[u32]> {
+        let mut words = vec![0; self.index.vocabulary.n_words()];
+        if let Some((base, remove)) = &self.base {
+            words.copy_from_slice(base);
+            remove.iter().for_each(|&id| crate::mask::clear(&mut words, id));
+        }
+        self.ids.iter().for_each(|&id| crate::mask::set(&mut words, id));
+        words.into()
     }
 
     fn take_runs(&mut self, part: &Part, longest: u32) {
@@ -169,53 +244,50 @@ impl<'e> Composer<'e> {
     }
 
     fn walk_vocabulary(&mut self, config: ConfigId) -> Result<()> {
-        let vocabulary = &self.index.vocabulary;
-        let from = self.ids.len();
-        self.walk(&vocabulary.trie, config)?;
-        self.add_twins(from);
+        let found = self.walk(&self.index.vocabulary.trie, config)?;
+        self.take(found);
         Ok(())
     }
 
     /// Walk the tokens that begin with one of some bytes.
     fn walk_bytes(&mut self, start: &'e Config, bytes: &[u8]) -> Result<()> {
-        let vocabulary = &self.index.vocabulary;
-        let from = self.ids.len();
-        let mut stack = vec![start; vocabulary.trie.longest() + 1];
-        let mut walker = ConfigWalker { moves: self.moves, work: self.work, ids: &mut self.ids, sink: vocabulary.trie.sink(), cut: false, error: None };
+        let trie = &self.index.vocabulary.trie;
+        let start = Place { config: start, perhaps: false };
+        let mut stack = vec![start; trie.longest() + 1];
+        let mut walker = ConfigWalker::new(self.moves, self.work, trie.sink(), self.inside);
         for &byte in bytes {
-            let nodes = vocabulary.trie.subtree(byte);
+            let nodes = trie.subtree(byte);
             if nodes.is_empty() {
                 continue;
             }
-            if let Some(state) = walker.step(start, byte) {
-                walker.reach(vocabulary.trie.id(nodes.start), state);
-                stack[1] = state;
-                vocabulary.trie.walk_nodes(&mut walker, nodes.start + 1..nodes.end, &mut stack);
+            if let Some(place) = walker.step(start, byte) {
+                walker.reach(trie.id(nodes.start), place);
+                stack[1] = place;
+                trie.walk_nodes(&mut walker, nodes.start + 1..nodes.end, &mut stack);
             }
         }
-        self.cut |= walker.cut;
-        if let Some(error) = walker.error {
-            return Err(error);
-        }
-        self.add_twins(from);
+        let found = walker.finish(&mut self.cut)?;
+        self.take(found);
         Ok(())
     }
 
-    fn add_twins(&mut self, from: usize) {
+    /// Add tokens of the vocabulary, and those with the same bytes.
+    fn take(&mut self, found: Found) {
         let vocabulary = &self.index.vocabulary;
-        if !vocabulary.trie.twins().is_empty() {
-            let twins: Vec<u32> = self.ids[from..].iter().flat_map(|&id| vocabulary.twins(id)).collect();
-            self.ids.extend(twins);
+        for (found, to) in [(found.sure, &mut self.ids), (found.doubtful, &mut self.doubtful)] {
+            if !vocabulary.trie.twins().is_empty() {
+                to.extend(found.iter().flat_map(|&id| vocabulary.twins(id)));
+            }
+            to.extend(found);
         }
     }
 
-    /// Walk a trie and collect the ids that it reports.
-    fn walk(&mut self, trie: &Trie, config: ConfigId) -> Result<()> {
-        let start = self.moves.cache.configs.get(config);
-        let mut walker = ConfigWalker { moves: self.moves, work: self.work, ids: &mut self.ids, sink: trie.sink(), cut: false, error: None };
+    /// Walk a trie from a configuration.
+    fn walk(&mut self, trie: &Trie, config: ConfigId) -> Result<Found> {
+        let start = Place { config: self.moves.cache.configs.get(config), perhaps: false };
+        let mut walker = ConfigWalker::new(self.moves, self.work, trie.sink(), self.inside);
         trie.walk(&mut walker, start, &mut Vec::new());
-        self.cut |= walker.cut;
-        walker.error.map_or(Ok(()), Err)
+        walker.finish(&mut self.cut)
     }
 
     fn finish(mut self) -> Mask {
@@ -251,11 +323,17 @@ fn patch(base: Option<Arc<[u32]>>, remove: Vec<u32>, ids: Vec<u32>, ordinary: &[
 /// A list of ids takes 4 bytes each, a bitmask an eighth of a byte a token.
 fn sparse_or_dense(ids: Vec<u32>, ordinary: &[u32]) -> Mask {
     if ids.len() <= ordinary.len() {
-        return with_fullness(Mask { base: None, add: ids.into(), remove: Box::default(), is_full: false }, ordinary);
+        return with_fullness(
+            Mask { base: None, add: ids.into(), remove: Box::default(), is_full: false },
+            ordinary,
+        );
     }
     let mut words = vec![0; ordinary.len()];
     ids.iter().for_each(|&id| crate::mask::set(&mut words, id));
-    with_fullness(Mask { base: Some(words.into()), add: Box::default(), remove: Box::default(), is_full: false }, ordinary)
+    with_fullness(
+        Mask { base: Some(words.into()), add: Box::default(), remove: Box::default(), is_full: false },
+        ordinary,
+    )
 }
 
 fn with_fullness(mut mask: Mask, ordinary: &[u32]) -> Mask {
@@ -327,72 +405,93 @@ impl<'e> Steps<'e> {
         }
         match self.program.next_threshold(item.state, item.count) {
             None => u32::MAX,
-            Some(next) => characters.saturating_add((next - item.count).saturating_sub(self.longest_rest + 1)),
+            Some(next) => {
+                characters.saturating_add((next - item.count).saturating_sub(self.longest_rest + 1))
+            }
         }
     }
+}
+
+/// What a walk reached: ids, and ids that are right only if no key or item is written twice.
+struct Found {
+    sure: Vec<u32>,
+    doubtful: Vec<u32>,
+}
+
+/// Where a walk is.
+#[derive(Clone, Copy)]
+struct Place<'e> {
+    config: &'e Config,
+    perhaps: bool,
 }
 
 /// Walks a trie with configurations; collects the ids of all strings that can be read.
 struct ConfigWalker<'e, 'w> {
     moves: Moves<'e>,
     work: &'w mut Work,
-    ids: &'w mut Vec<u32>,
+    found: Found,
     sink: u32,
+    inside: bool,
     cut: bool,
     error: Option<Error>,
 }
 
-impl ConfigWalker<'_, '_> {
+impl<'e, 'w> ConfigWalker<'e, 'w> {
+    fn new(moves: Moves<'e>, work: &'w mut Work, sink: u32, inside: bool) -> Self {
+        let found = Found { sure: Vec::new(), doubtful: Vec::new() };
+        ConfigWalker { moves, work, found, sink, inside, cut: false, error: None }
+    }
+
+    fn finish(self, cut: &mut bool) -> Result<Found> {
+        *cut |= self.cut;
+        self.error.map_or(Ok(self.found), Err)
+    }
+
+    /// A transition that is not known yet, or is never kept.
     #[cold]
-    fn stop(&mut self, error: Option<Error>) {
-        self.cut |= error.is_none();
-        self.error = self.error.take().or(error);
+    fn find(&mut self, config: &'e Config, byte: u8) -> Option<u32> {
+        match self.moves.step(config, byte, self.work) {
+            Ok(next) => next,
+            Err(error) => {
+                self.error = Some(error);
+                None
+            }
+        }
     }
 }
 
 impl<'e> Walker for ConfigWalker<'e, '_> {
-    type State = &'e Config;
+    type State = Place<'e>;
 
     #[inline(always)]
-    fn step(&mut self, state: &'e Config, byte: u8) -> Option<&'e Config> {
+    fn step(&mut self, place: Place<'e>, byte: u8) -> Option<Place<'e>> {
         let program = self.moves.program;
-        let class = program.classes[byte as usize] as usize;
-        let row = state.row(program.n_classes, |bytes| self.moves.cache.add_row_bytes(bytes));
-        let next = row[class].load(Ordering::Acquire);
-        if next == DEAD {
+        let mut next = UNKNOWN;
+        if !place.config.direct {
+            let row = place.config.row(program.n_classes, |bytes| self.moves.cache.add_row_bytes(bytes));
+            next = row[program.classes[byte as usize] as usize].load(Ordering::Acquire);
+        }
+        if next == DEAD || self.cut || self.error.is_some() {
             return None;
         }
-        if self.cut || self.error.is_some() {
-            return None;
-        }
-        let id = if next == UNKNOWN {
-            match self.moves.step(state, byte, self.work) {
-                Ok(Some(id)) => id,
-                Ok(None) => return None,
-                Err(error) => {
-                    self.stop(Some(error));
-                    return None;
-                }
-            }
-        } else {
-            next - FIRST_ID
-        };
+        let id = if next == UNKNOWN { self.find(place.config, byte)? } else { next - FIRST_ID };
         if let Err(error) = self.work.spend(1) {
-            self.stop(Some(error));
+            self.error = Some(error);
             return None;
         }
         let config = self.moves.cache.configs.get(id);
         if config.cut {
-            self.stop(None);
+            self.cut = !self.inside;
             return None;
         }
-        Some(config)
+        Some(Place { config, perhaps: place.perhaps | config.perhaps })
     }
 
     #[inline(always)]
-    fn reach(&mut self, id: u32, _state: &'e Config) {
+    fn reach(&mut self, id: u32, place: Place<'e>) {
         if id != self.sink {
-            self.ids.push(id);
+            let found = if place.perhaps { &mut self.found.doubtful } else { &mut self.found.sure };
+            found.push(id);
         }
     }
 }

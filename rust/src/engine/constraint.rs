@@ -4,12 +4,15 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::cache::Cache;
+use super::arena::Interned;
+use super::cache::{Cache, EMPTY};
+use super::data::{DataId, DataKey, TextId};
 use super::index::Index;
 use super::mask::{Mask, MaskId};
 use super::stack::{BOTTOM, CUT, ConfigId, Content, FrameId, Item};
 use super::work::Work;
 use crate::error::Result;
+use crate::program::ByteEdge;
 
 /// `forced_text` returns at most this many bytes.
 const MAX_FORCED_BYTES: usize = 1 << 16;
@@ -49,7 +52,15 @@ impl Constraint {
     pub fn new(index: Arc<Index>) -> Result<Constraint> {
         let cache = index.cache();
         let start = index.moves(&cache).start(&mut index.work())?;
-        Ok(Constraint { index, cache, start, history: Vec::new(), tokens: Vec::new(), done: false, older: Vec::new() })
+        Ok(Constraint {
+            index,
+            cache,
+            start,
+            history: Vec::new(),
+            tokens: Vec::new(),
+            done: false,
+            older: Vec::new(),
+        })
     }
 
     pub fn index(&self) -> &Arc<Index> {
@@ -106,9 +117,12 @@ impl Constraint {
         let config = self.cache.configs.get(self.config());
         let program = &self.index.program;
         let reads = |byte: &u8| {
-            let edges = config.items.iter().flat_map(|item| program.byte_edges(item.state).iter().map(move |edge| (item, edge)));
+            let edges = config
+                .items
+                .iter()
+                .flat_map(|item| program.byte_edges(item.state).iter().map(move |edge| (item, edge)));
             edges.into_iter().any(|(item, edge)| {
-                edge.low <= *byte && *byte <= edge.high && !self.leads_nowhere(item, edge.target, edge.counts)
+                edge.low <= *byte && *byte <= edge.high && !self.leads_nowhere(item, edge)
             })
         };
         let mut parts = byte_ranges(&(0..=255).filter(reads).collect::<Vec<u8>>());
@@ -133,7 +147,9 @@ impl Constraint {
     /// The configuration after a token, and whether the text ends with it.
     fn after(&self, from: ConfigId, token: i64, work: &mut Work) -> Result<Option<(ConfigId, bool)>> {
         let vocabulary = &self.index.vocabulary;
-        let Some(id) = u32::try_from(token).ok().filter(|&id| id < vocabulary.n_tokens()) else { return Ok(None) };
+        let Some(id) = u32::try_from(token).ok().filter(|&id| id < vocabulary.n_tokens()) else {
+            return Ok(None);
+        };
         let moves = self.index.moves(&self.cache);
         let is_eos = vocabulary.is_eos(id);
         let bytes = vocabulary.bytes(id);
@@ -240,7 +256,7 @@ impl Constraint {
                 return None;
             }
             for edge in program.byte_edges(item.state) {
-                if self.leads_nowhere(item, edge.target, edge.counts) {
+                if self.leads_nowhere(item, edge) {
                     continue;
                 }
                 if edge.low != edge.high || only.is_some_and(|byte| byte != edge.low) {
@@ -253,10 +269,14 @@ impl Constraint {
     }
 
     /// An edge that a guard forbids.
-    fn leads_nowhere(&self, item: &Item, target: u32, counts: bool) -> bool {
-        let program = &self.index.program;
-        let count = if counts { program.count_up(item.state, item.count) } else { item.count };
-        count > program.states[target as usize].valid_to
+    fn leads_nowhere(&self, item: &Item, edge: &ByteEdge) -> bool {
+        let config = self.index.moves(&self.cache).part(std::slice::from_ref(item));
+        let step = self.index.moves(&self.cache).step(
+            self.cache.configs.get(config),
+            edge.low,
+            &mut self.index.work(),
+        );
+        matches!(step, Ok(None))
     }
 
     /// If the cache is full, go on in a new one; the history keeps what it points into.
@@ -268,7 +288,8 @@ impl Constraint {
         if Arc::ptr_eq(&cache, &self.cache) {
             return;
         }
-        let start = Mover { from: &self.cache, to: &cache, known: FxHashMap::default() }.config(self.config());
+        let start =
+            Mover { from: &self.cache, to: &cache, known: FxHashMap::default() }.config(self.config());
         self.older.push(Older {
             cache: std::mem::replace(&mut self.cache, cache),
             start: std::mem::replace(&mut self.start, start),
@@ -300,13 +321,30 @@ impl Mover<'_> {
     fn config(mut self, id: ConfigId) -> ConfigId {
         let config = self.from.configs.get(id);
         let items = self.items(&config.items);
-        self.to.configs.intern(Content { items: &items, end: config.complete, cut: config.cut, depth: 0 })
+        self.to.configs.intern(Content {
+            items: &items,
+            end: config.complete,
+            cut: config.cut,
+            direct: config.direct,
+            ..EMPTY
+        })
     }
 
     fn items(&mut self, items: &[Item]) -> Vec<Item> {
-        let mut moved: Vec<Item> = items.iter().map(|item| Item { frame: self.frame(item.frame), ..*item }).collect();
+        let mut moved: Vec<Item> = items
+            .iter()
+            .map(|item| Item { frame: self.frame(item.frame), data: self.data(item.data), ..*item })
+            .collect();
         moved.sort_unstable();
         moved
+    }
+
+    fn data(&self, id: DataId) -> DataId {
+        let data = self.from.datas.get(id).key();
+        let mut seen: Vec<TextId> =
+            data.seen.iter().map(|&text| self.to.texts.intern(self.from.texts.get(text).key())).collect();
+        seen.sort_unstable();
+        self.to.datas.intern(DataKey { seen: &seen, ..data })
     }
 
     /// Frames below first, without recursion: a stack may be 100,000 deep.
@@ -315,13 +353,24 @@ impl Mover<'_> {
         let mut open = vec![id];
         while let Some(&id) = open.last() {
             let frame = self.from.frames.get(id);
-            let missing: Vec<FrameId> =
-                frame.items.iter().map(|item| item.frame).filter(|below| !self.known.contains_key(below)).collect();
+            let missing: Vec<FrameId> = frame
+                .items
+                .iter()
+                .map(|item| item.frame)
+                .filter(|below| !self.known.contains_key(below))
+                .collect();
             if self.known.contains_key(&id) || missing.is_empty() {
                 open.pop();
                 if !self.known.contains_key(&id) {
-                    let mut items: Vec<Item> =
-                        frame.items.iter().map(|item| Item { frame: self.known[&item.frame], ..*item }).collect();
+                    let mut items: Vec<Item> = frame
+                        .items
+                        .iter()
+                        .map(|item| Item {
+                            frame: self.known[&item.frame],
+                            data: self.data(item.data),
+                            ..*item
+                        })
+                        .collect();
                     let moved = self.to.frame(&mut items, frame.end, frame.cut);
                     self.known.insert(id, moved);
                 }

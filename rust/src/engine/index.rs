@@ -71,7 +71,8 @@ impl Index {
         let missing = super::reach::missing_bytes(&program, &vocabulary);
         if !missing.is_empty() {
             let bytes: Vec<String> = missing.iter().map(|byte| format!("{byte:#04x}")).collect();
-            let what = format!("the vocabulary has no token for bytes that the format needs: {}", bytes.join(" "));
+            let what =
+                format!("the vocabulary has no token for bytes that the format needs: {}", bytes.join(" "));
             return Err(Error::vocabulary(what, "the bytes of the tokens"));
         }
         Ok(Index::new(program, vocabulary, limits))
@@ -96,7 +97,7 @@ impl Index {
     }
 
     pub fn moves<'e>(&'e self, cache: &'e Cache) -> Moves<'e> {
-        Moves { program: &self.program, cache, max_depth: self.limits.stack_depth }
+        Moves { program: &self.program, cache, max_depth: self.limits.stack_depth, opaque: false }
     }
 
     pub fn work(&self) -> Work {

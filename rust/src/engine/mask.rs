@@ -41,12 +41,16 @@ impl Mask {
 
     pub fn contains(&self, id: u32) -> bool {
         self.add.binary_search(&id).is_ok()
-            || self.base.as_ref().is_some_and(|base| contains(base, id)) && self.remove.binary_search(&id).is_err()
+            || self.base.as_ref().is_some_and(|base| contains(base, id))
+                && self.remove.binary_search(&id).is_err()
     }
 
     /// Bytes that the mask holds for itself.
     fn heap_bytes(&self) -> usize {
-        let own = self.base.as_ref().map_or(0, |base| if Arc::strong_count(base) == 1 { base.len() * 4 } else { 0 });
+        let own = self
+            .base
+            .as_ref()
+            .map_or(0, |base| if Arc::strong_count(base) == 1 { base.len() * 4 } else { 0 });
         own + (self.add.len() + self.remove.len()) * 4
     }
 
@@ -68,6 +72,7 @@ impl Mask {
     }
 }
 
+#[derive(Default)]
 pub struct MaskStore {
     masks: Arena<Mask>,
     table: Mutex<HashTable<MaskId>>,
@@ -76,22 +81,14 @@ pub struct MaskStore {
 }
 
 impl MaskStore {
-    pub fn new() -> MaskStore {
-        MaskStore {
-            masks: Arena::new(),
-            table: Mutex::new(HashTable::new()),
-            bytes: AtomicUsize::new(0),
-            shared: AtomicUsize::new(0),
-        }
-    }
-
     #[inline(always)]
     pub fn get(&self, id: MaskId) -> &Mask {
         self.masks.get(id)
     }
 
-    pub fn len(&self) -> u32 {
-        self.masks.len()
+    /// How many different masks there are.
+    pub fn size(&self) -> u32 {
+        self.masks.size()
     }
 
     pub fn bytes(&self) -> usize {

@@ -11,6 +11,7 @@ pub mod cache;
 pub mod closure;
 pub mod compose;
 pub mod constraint;
+pub mod data;
 pub mod index;
 pub mod mask;
 pub mod outline;

@@ -59,7 +59,9 @@ impl Part {
         let automaton = Table::new(&utf8_automaton(class.iter().copied()));
         let outer_bytes: Vec<u8> = (0..=255).filter(|&byte| automaton.next(0, byte) == BROKEN).collect();
         let mut cutter = Cutter::new(&automaton, vocabulary);
-        (0..=255).filter(|&byte| automaton.next(0, byte) != BROKEN).for_each(|byte| cutter.walk(vocabulary.trie.subtree(byte)));
+        (0..=255)
+            .filter(|&byte| automaton.next(0, byte) != BROKEN)
+            .for_each(|byte| cutter.walk(vocabulary.trie.subtree(byte)));
         let Cutter { runs, rests, .. } = cutter;
         let others = others(vocabulary, &outer_bytes, &rests);
         Part::assemble(vocabulary, runs, rests, outer_bytes, others)
@@ -74,12 +76,14 @@ impl Part {
     ) -> Part {
         let rest_of = |rest: &Rest| &vocabulary.bytes(rest.id)[rest.at as usize..];
         // PERF: most comparisons end in the first 8 bytes.
-        let mut inner: Vec<(u64, Rest)> = rests.into_iter().map(|rest| (leading_bytes(rest_of(&rest)), rest)).collect();
+        let mut inner: Vec<(u64, Rest)> =
+            rests.into_iter().map(|rest| (leading_bytes(rest_of(&rest)), rest)).collect();
         inner.sort_unstable_by(|(a_key, a), (b_key, b)| {
             let all = || rest_of(a).cmp(rest_of(b)).then((a.chars, a.id).cmp(&(b.chars, b.id)));
             a_key.cmp(b_key).then_with(all)
         });
-        let (mut strings, mut token_starts, mut tokens): (Vec<&[u8]>, _, _) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut strings, mut token_starts, mut tokens): (Vec<&[u8]>, _, _) =
+            (Vec::new(), Vec::new(), Vec::new());
         for (_, rest) in &inner {
             if strings.last() != Some(&rest_of(rest)) {
                 strings.push(rest_of(rest));
@@ -133,12 +137,23 @@ impl Part {
             && token_starts.is_sorted()
             && token_starts.last().is_some_and(|&end| end as usize == tokens.len())
             && outer_bytes.is_sorted();
-        fits.then_some(Part { levels, long_runs, n_runs, outer_bytes, rests, tokens, token_starts, max_before, others })
+        fits.then_some(Part {
+            levels,
+            long_runs,
+            n_runs,
+            outer_bytes,
+            rests,
+            tokens,
+            token_starts,
+            max_before,
+            others,
+        })
     }
 
     /// The tokens on rest `id` with `from..=to` characters before it, as (characters, token).
     pub fn tokens(&self, id: u32, from: u32, to: u32) -> &[(u32, u32)] {
-        let all = &self.tokens[self.token_starts[id as usize] as usize..self.token_starts[id as usize + 1] as usize];
+        let all = &self.tokens
+            [self.token_starts[id as usize] as usize..self.token_starts[id as usize + 1] as usize];
         let start = all.partition_point(|token| token.0 < from);
         let end = all.partition_point(|token| token.0 <= to);
         &all[start..end]

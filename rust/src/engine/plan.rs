@@ -1,7 +1,7 @@
 //! Which class of characters does a state loop on? Found by following its byte edges through whole characters.
 
 use super::part::CharSet;
-use crate::program::{Program, StateId};
+use crate::program::{Action, ByteEdge, COUNT, Program, StateId};
 
 /// A class is worth a part from this many ASCII letters or this many other characters on: below that
 /// few tokens are runs, and walking the trie is cheap.
@@ -89,7 +89,9 @@ fn uniform(groups: &[Group], class: &CharSet) -> Option<Option<(StateId, bool)>>
     let mut meeting = groups.iter().filter(|group| intersects(&group.class, class));
     match (meeting.next(), meeting.next()) {
         (None, _) => Some(None),
-        (Some(group), None) if group.clean && contains(&group.class, class) => Some(Some((group.target, group.counts))),
+        (Some(group), None) if group.clean && contains(&group.class, class) => {
+            Some(Some((group.target, group.counts)))
+        }
         _ => None,
     }
 }
@@ -149,7 +151,13 @@ fn groups(program: &Program, state: StateId) -> Vec<Group> {
         let ascii_high = edge.high.min(0x7F);
         if edge.low <= ascii_high {
             finder.lowest = 0;
-            finder.add(edge.target, edge.counts, true, u32::from(edge.low), u32::from(ascii_high));
+            finder.add(
+                edge.target,
+                edge.action == COUNT,
+                edge_is_plain(program, edge),
+                u32::from(edge.low),
+                u32::from(ascii_high),
+            );
         }
         for lead in edge.low.max(0xC2)..=edge.high.min(0xF4) {
             let (more, bits, lowest) = match lead {
@@ -159,7 +167,12 @@ fn groups(program: &Program, state: StateId) -> Vec<Group> {
             };
             finder.lowest = lowest;
             // A count on the first byte of a longer character is no use: the loop counts at its end.
-            finder.follow(edge.target, u32::from(bits), more, !edge.counts);
+            finder.follow(
+                edge.target,
+                u32::from(bits),
+                more,
+                edge.action != COUNT && edge_is_plain(program, edge),
+            );
         }
     }
     finder.found.iter_mut().for_each(|group| {
@@ -167,6 +180,11 @@ fn groups(program: &Program, state: StateId) -> Vec<Group> {
         group.class = normal(ranges);
     });
     finder.found
+}
+
+/// An edge that does no more than count, or record what is left open in a mask anyway.
+fn edge_is_plain(program: &Program, edge: &ByteEdge) -> bool {
+    matches!(program.actions[edge.action as usize], Action::None | Action::Count | Action::Append)
 }
 
 struct Finder<'p> {
@@ -193,9 +211,11 @@ impl Finder<'_> {
             }
             let point = |byte: u8| code << 6 | u32::from(byte & 0x3F);
             if more == 1 {
-                self.add(edge.target, edge.counts, clean, point(low), point(high));
+                let clean = clean && edge_is_plain(self.program, edge);
+                self.add(edge.target, edge.action == COUNT, clean, point(low), point(high));
             } else {
-                (low..=high).for_each(|byte| self.follow(edge.target, point(byte), more - 1, clean && !edge.counts));
+                let clean = clean && edge.action != COUNT && edge_is_plain(self.program, edge);
+                (low..=high).for_each(|byte| self.follow(edge.target, point(byte), more - 1, clean));
             }
         }
     }
@@ -207,9 +227,15 @@ impl Finder<'_> {
             let info = &self.program.states[state as usize];
             let plain = !info.accept && info.calls.is_empty() && info.tokens.is_empty();
             match self.program.byte_edges(state) {
-                [edge] if edge.low == 0x80 && edge.high == 0xBF && plain && (left == 1 || !edge.counts) => {
+                [edge]
+                    if edge.low == 0x80
+                        && edge.high == 0xBF
+                        && plain
+                        && edge_is_plain(self.program, edge)
+                        && (left == 1 || edge.action != COUNT) =>
+                {
                     state = edge.target;
-                    counts = edge.counts;
+                    counts = edge.action == COUNT;
                 }
                 _ => return None,
             }
@@ -222,7 +248,8 @@ impl Finder<'_> {
         if low > high {
             return;
         }
-        let group = match self.found.iter_mut().find(|group| group.target == target && group.counts == counts) {
+        let group = match self.found.iter_mut().find(|group| group.target == target && group.counts == counts)
+        {
             Some(group) => group,
             None => {
                 self.found.push(Group { target, counts, class: Vec::new(), clean: true });

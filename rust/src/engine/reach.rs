@@ -12,11 +12,13 @@ pub fn missing_bytes(program: &Program, vocabulary: &Vocabulary) -> Vec<u8> {
     if has.iter().all(|&has| has) {
         return Vec::new();
     }
-    let live = live_states(program, &has);
+    let live = live_states(program, has);
     let mut needed = [false; 256];
-    for state in reached_states(program, &has).into_iter().filter(|&state| !live[state as usize]) {
+    for state in reached_states(program, has).into_iter().filter(|&state| !live[state as usize]) {
         for edge in program.byte_edges(state) {
-            (edge.low..=edge.high).filter(|&byte| !has[byte as usize]).for_each(|byte| needed[byte as usize] = true);
+            (edge.low..=edge.high)
+                .filter(|&byte| !has[byte as usize])
+                .for_each(|byte| needed[byte as usize] = true);
         }
     }
     (0..=255u8).filter(|&byte| needed[byte as usize]).collect()
@@ -33,7 +35,11 @@ fn reached_states(program: &Program, has: &[bool; 256]) -> Vec<StateId> {
     let mut at = 0;
     while at < open.len() {
         let state = open[at];
-        let bytes = program.byte_edges(state).iter().filter(|edge| reads(has, edge.low, edge.high)).map(|edge| edge.target);
+        let bytes = program
+            .byte_edges(state)
+            .iter()
+            .filter(|edge| reads(has, edge.low, edge.high))
+            .map(|edge| edge.target);
         let calls = program.call_edges(state).iter().flat_map(|edge| [edge.start, edge.back]);
         let tokens = program.token_edges(state).iter().map(|edge| edge.target);
         for next in bytes.chain(calls).chain(tokens) {
@@ -55,7 +61,10 @@ fn live_states(program: &Program, has: &[bool; 256]) -> Vec<bool> {
             into[edge.target as usize].push((state, None));
         }
         program.token_edges(state).iter().for_each(|edge| into[edge.target as usize].push((state, None)));
-        program.call_edges(state).iter().for_each(|edge| into[edge.back as usize].push((state, Some(edge.start))));
+        program
+            .call_edges(state)
+            .iter()
+            .for_each(|edge| into[edge.back as usize].push((state, Some(edge.start))));
     }
     let mut waiting: Vec<Vec<StateId>> = vec![Vec::new(); n];
     let mut live: Vec<bool> = program.states.iter().map(|state| state.accept).collect();

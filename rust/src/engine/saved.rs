@@ -71,7 +71,8 @@ fn has_token_lengths(vocabulary: &Vocabulary) -> bool {
     let trie = &vocabulary.trie;
     let length = |id: u32| vocabulary.bytes(id).len();
     trie.n_ids() == vocabulary.n_tokens()
-        && (0..trie.n_nodes()).all(|node| trie.id(node) == trie.sink() || length(trie.id(node)) == trie.depth(node) + 1)
+        && (0..trie.n_nodes())
+            .all(|node| trie.id(node) == trie.sink() || length(trie.id(node)) == trie.depth(node) + 1)
         && trie.twins().iter().all(|&(first, other)| length(first) == length(other))
 }
 
@@ -161,7 +162,9 @@ impl<'f> Input<'f> {
     fn array(&mut self) -> Option<Vec<u32>> {
         let n = self.number()? as usize;
         let bytes = self.take(n.checked_mul(4)?)?;
-        Some(bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().expect("4 bytes"))).collect())
+        Some(
+            bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().expect("4 bytes"))).collect(),
+        )
     }
 
     fn pairs(&mut self) -> Option<Vec<(u32, u32)>> {
@@ -204,21 +207,25 @@ impl<'f> Input<'f> {
     fn level(&mut self, vocabulary: &Vocabulary) -> Option<Arc<[u32]>> {
         let words = self.array()?;
         let n_tokens = vocabulary.n_tokens();
-        let past = words.last().is_some_and(|&last| !n_tokens.is_multiple_of(32) && last >> (n_tokens % 32) != 0);
+        let past =
+            words.last().is_some_and(|&last| !n_tokens.is_multiple_of(32) && last >> (n_tokens % 32) != 0);
         (words.len() == n_words(n_tokens) && !past).then(|| words.into())
     }
 
     /// Pairs of (characters, token), where the token has so many bytes at least.
     fn tokens(&mut self, vocabulary: &Vocabulary) -> Option<Vec<(u32, u32)>> {
         let pairs = self.pairs()?;
-        let fits = |&(chars, id): &(u32, u32)| id < vocabulary.n_tokens() && chars as usize <= vocabulary.bytes(id).len();
+        let fits = |&(chars, id): &(u32, u32)| {
+            id < vocabulary.n_tokens() && chars as usize <= vocabulary.bytes(id).len()
+        };
         pairs.iter().all(fits).then_some(pairs)
     }
 }
 
 /// A class that the engine could have asked for: ascending ranges that lie apart, without surrogates.
 pub fn is_class(class: &CharSet) -> bool {
-    let whole = |&(low, high): &(u32, u32)| low <= high && high <= 0x10_FFFF && !(low < 0xE000 && high > 0xD7FF);
+    let whole =
+        |&(low, high): &(u32, u32)| low <= high && high <= 0x10_FFFF && !(low < 0xE000 && high > 0xD7FF);
     class.iter().all(whole) && class.windows(2).all(|pair| pair[0].1 < pair[1].0)
 }
 

@@ -44,6 +44,10 @@ pub struct Content<'k> {
     pub cut: bool,
     /// Frames below, and this one. Configurations leave it at 0.
     pub depth: u32,
+    /// Some item records the bytes it reads: transitions differ byte by byte and are not kept.
+    pub direct: bool,
+    /// It was reached only if a text that was left open is none of those seen.
+    pub perhaps: bool,
 }
 
 #[derive(Debug)]
@@ -58,7 +62,14 @@ impl Interned for Frame {
     type Key<'k> = Content<'k>;
 
     fn key(&self) -> Content<'_> {
-        Content { items: &self.items, end: self.end, cut: self.cut, depth: self.depth }
+        Content {
+            items: &self.items,
+            end: self.end,
+            cut: self.cut,
+            depth: self.depth,
+            direct: false,
+            perhaps: false,
+        }
     }
 
     fn equals(&self, key: Content<'_>) -> bool {
@@ -87,6 +98,8 @@ pub struct Config {
     pub items: Box<[Item]>,
     pub complete: bool,
     pub cut: bool,
+    pub direct: bool,
+    pub perhaps: bool,
     /// For each byte class: `UNKNOWN`, `DEAD` or a configuration + `FIRST_ID`.
     row: OnceLock<Box<[AtomicU32]>>,
     /// `UNKNOWN`, `DEAD` (it takes more frames to tell) or a mask + `FIRST_ID`.
@@ -112,7 +125,14 @@ impl Interned for Config {
     type Key<'k> = Content<'k>;
 
     fn key(&self) -> Content<'_> {
-        Content { items: &self.items, end: self.complete, cut: self.cut, depth: 0 }
+        Content {
+            items: &self.items,
+            end: self.complete,
+            cut: self.cut,
+            depth: 0,
+            direct: self.direct,
+            perhaps: self.perhaps,
+        }
     }
 
     fn equals(&self, key: Content<'_>) -> bool {
@@ -124,6 +144,8 @@ impl Interned for Config {
             items: key.items.into(),
             complete: key.end,
             cut: key.cut,
+            direct: key.direct,
+            perhaps: key.perhaps,
             row: OnceLock::new(),
             mask: AtomicU32::new(UNKNOWN),
         }

@@ -22,6 +22,7 @@ pub struct Vocabulary {
     /// The same and the ids that end a text: what a row without a constraint allows.
     pub ordinary_and_eos: Vec<u32>,
     n_tokens: u32,
+    used: Box<[bool; 256]>,
     blob: Vec<u8>,
     offsets: Vec<u32>,
     parts: Mutex<Parts>,
@@ -45,17 +46,35 @@ impl Vocabulary {
         let strings = crate::trie::split_blob(&blob, offsets)?;
         let n_tokens = strings.len() as u32;
         if let Some(&id) = eos.iter().find(|&&id| id >= n_tokens) {
-            return Err(Error::vocabulary(format!("EOS id {id} is not in the vocabulary"), format!("id {id}")));
+            return Err(Error::vocabulary(
+                format!("EOS id {id} is not in the vocabulary"),
+                format!("id {id}"),
+            ));
         }
         let mut ordinary = vec![0; n_words(n_tokens)];
-        (0u32..).zip(&strings).filter(|(_, bytes)| !bytes.is_empty()).for_each(|(id, _)| set(&mut ordinary, id));
+        (0u32..)
+            .zip(&strings)
+            .filter(|(_, bytes)| !bytes.is_empty())
+            .for_each(|(id, _)| set(&mut ordinary, id));
         eos.sort_unstable();
         eos.dedup();
         let mut ordinary_and_eos = ordinary.clone();
         eos.iter().for_each(|&id| set(&mut ordinary_and_eos, id));
+        let mut used = Box::new([false; 256]);
+        blob.iter().for_each(|&byte| used[byte as usize] = true);
         // `Trie::build` has checked that the blob is shorter than 2^31 bytes.
         let offsets = offsets.iter().map(|&at| at as u32).collect();
-        Ok(Vocabulary { trie, eos, ordinary: ordinary.into(), ordinary_and_eos, n_tokens, blob, offsets, parts: Mutex::default() })
+        Ok(Vocabulary {
+            trie,
+            eos,
+            ordinary: ordinary.into(),
+            ordinary_and_eos,
+            n_tokens,
+            used,
+            blob,
+            offsets,
+            parts: Mutex::default(),
+        })
     }
 
     pub fn n_tokens(&self) -> u32 {
@@ -81,10 +100,8 @@ impl Vocabulary {
     }
 
     /// Bytes that some token has.
-    pub fn used_bytes(&self) -> [bool; 256] {
-        let mut used = [false; 256];
-        self.blob.iter().for_each(|&byte| used[byte as usize] = true);
-        used
+    pub fn used_bytes(&self) -> &[bool; 256] {
+        &self.used
     }
 
     /// The other tokens with the bytes of `id`, where `id` is the lowest of them.
@@ -111,12 +128,17 @@ impl Vocabulary {
 
     /// Heap bytes held: the trie, the tokens, and the parts built so far.
     pub fn heap_bytes(&self) -> usize {
-        self.trie.heap_bytes() + self.blob.len() + self.offsets.len() * 4 + self.ordinary.len() * 4 + lock(&self.parts).bytes
+        self.trie.heap_bytes()
+            + self.blob.len()
+            + self.offsets.len() * 4
+            + self.ordinary.len() * 4
+            + lock(&self.parts).bytes
     }
 
     /// All parts with their classes, in the order of the classes.
     pub fn parts(&self) -> Vec<(CharSet, Arc<Part>)> {
-        let mut all: Vec<_> = lock(&self.parts).by_class.iter().map(|(class, part)| (class.clone(), part.clone())).collect();
+        let mut all: Vec<_> =
+            lock(&self.parts).by_class.iter().map(|(class, part)| (class.clone(), part.clone())).collect();
         all.sort_unstable_by(|a, b| a.0.cmp(&b.0));
         all
     }

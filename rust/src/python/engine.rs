@@ -68,7 +68,9 @@ impl PyVocabulary {
     fn prebuild(&self, py: Python<'_>, classes: Vec<Vec<(u32, u32)>>) -> PyResult<()> {
         guard(|| {
             if let Some(at) = classes.iter().position(|class| !saved::is_class(class)) {
-                return Err(Error::argument("classes", format!("class {at} has no ascending code points")).into());
+                return Err(
+                    Error::argument("classes", format!("class {at} has no ascending code points")).into()
+                );
             }
             py.detach(|| classes.iter().for_each(|class| drop(self.vocabulary.part(class))));
             Ok(())
@@ -92,7 +94,8 @@ impl PyVocabulary {
 }
 
 fn token_id(id: i64) -> Result<u32, Error> {
-    u32::try_from(id).map_err(|_| Error::vocabulary(format!("EOS id {id} is out of range"), format!("id {id}")))
+    u32::try_from(id)
+        .map_err(|_| Error::vocabulary(format!("EOS id {id} is out of range"), format!("id {id}")))
 }
 
 #[pyclass(frozen, name = "EngineIndex", module = "maskwright._native")]
@@ -104,6 +107,7 @@ pub struct PyIndex {
 impl PyIndex {
     /// `limits`: rules, states, dfa_states, edges, mask_work, stack_depth, cache_bytes.
     #[new]
+    #[expect(clippy::too_many_arguments, reason = "one call hands the whole IR over")]
     #[pyo3(signature = (vocabulary, words, blob, rules, names, root, limits))]
     fn new(
         py: Python<'_>,
@@ -142,16 +146,19 @@ impl PyIndex {
             stats.set_item("states", index.program.states.len())?;
             stats.set_item("edges", index.program.n_edges())?;
             stats.set_item("program_bytes", index.program.heap_bytes())?;
-            stats.set_item("configurations", cache.configs.len())?;
-            stats.set_item("frames", cache.frames.len())?;
-            stats.set_item("masks", cache.masks.len())?;
+            stats.set_item("configurations", cache.configs.size())?;
+            stats.set_item("frames", cache.frames.size())?;
+            stats.set_item("masks", cache.masks.size())?;
             let [sparse, patched, dense] = cache.masks.kinds();
             stats.set_item("masks_sparse", sparse)?;
             stats.set_item("masks_patched", patched)?;
             stats.set_item("masks_dense", dense)?;
             stats.set_item("masks_shared", cache.masks.shared())?;
             stats.set_item("mask_bytes", cache.masks.bytes())?;
-            stats.set_item("mask_bytes_dense", (cache.masks.len() as usize + cache.masks.shared()) * index.vocabulary.n_words() * 4)?;
+            stats.set_item(
+                "mask_bytes_dense",
+                (cache.masks.size() as usize + cache.masks.shared()) * index.vocabulary.n_words() * 4,
+            )?;
             stats.set_item("cache_bytes", cache.bytes())?;
             stats.set_item("caches", index.n_caches.load(Ordering::Relaxed))?;
             stats.set_item("hits", cache.hits.load(Ordering::Relaxed))?;
@@ -199,7 +206,8 @@ impl PyConstraint {
             if let Some(id) = self.mask_id(py)? {
                 self.constraint.mask_at(id).fill(&mut words);
             }
-            let bools: Vec<u8> = (0..vocabulary.n_tokens()).map(|id| u8::from(contains(&words, id))).collect();
+            let bools: Vec<u8> =
+                (0..vocabulary.n_tokens()).map(|id| u8::from(contains(&words, id))).collect();
             let array = py.import("numpy")?.call_method1("frombuffer", (PyBytes::new(py, &bools), "?"))?;
             array.call_method0("copy")
         })
@@ -309,7 +317,9 @@ impl PyConstraint {
         let constraint = &self.constraint;
         let quick = constraint.mask(&mut Work::new("quick", QUICK_STEPS));
         match quick {
-            Err(Error::Limit { limit: "quick", .. }) => py.detach(|| constraint.mask(&mut constraint.index().work())),
+            Err(Error::Limit { limit: "quick", .. }) => {
+                py.detach(|| constraint.mask(&mut constraint.index().work()))
+            }
             result => result,
         }
     }
@@ -317,8 +327,13 @@ impl PyConstraint {
     fn refusal(&self, token: i64, reason: Advance) -> PyErr {
         let constraint = &self.constraint;
         let (what, why) = match reason {
-            Advance::AfterEnd => (format!("token {token} comes after the end of the text"), "the constraint is done".into()),
-            _ => (format!("token {token} ({}) is not allowed here", constraint.describe(token)), constraint.expected()),
+            Advance::AfterEnd => {
+                (format!("token {token} comes after the end of the text"), "the constraint is done".into())
+            }
+            _ => (
+                format!("token {token} ({}) is not allowed here", constraint.describe(token)),
+                constraint.expected(),
+            ),
         };
         raise("TokenNotAllowed", &what, |fields| {
             fields.set_item("token_id", token)?;
@@ -351,11 +366,18 @@ pub fn fill_bitmasks<'py>(
             .map(|object| if object.is_none() { Ok(None) } else { object.cast_into().map(Some) })
             .collect::<Result<_, _>>()
             .map_err(|_| PyTypeError::new_err("constraints must be a list of Constraint or None"))?;
-        let held: Vec<Option<PyRef<'py, PyConstraint>>> =
-            objects.iter().map(|object| object.as_ref().map(Bound::try_borrow).transpose()).collect::<Result<_, _>>()?;
-        let list: Vec<Option<&Constraint>> = held.iter().map(|held| held.as_ref().map(|c| &c.constraint)).collect();
-        if let Some(at) = list.iter().flatten().position(|c| c.index().vocabulary.n_tokens() != vocabulary.n_tokens()) {
-            return Err(Error::argument("constraints", format!("constraint {at} has another vocabulary")).into());
+        let held: Vec<Option<PyRef<'py, PyConstraint>>> = objects
+            .iter()
+            .map(|object| object.as_ref().map(Bound::try_borrow).transpose())
+            .collect::<Result<_, _>>()?;
+        let list: Vec<Option<&Constraint>> =
+            held.iter().map(|held| held.as_ref().map(|c| &c.constraint)).collect();
+        if let Some(at) =
+            list.iter().flatten().position(|c| c.index().vocabulary.n_tokens() != vocabulary.n_tokens())
+        {
+            return Err(
+                Error::argument("constraints", format!("constraint {at} has another vocabulary")).into()
+            );
         }
         let cold: Vec<&Constraint> = list.iter().flatten().copied().filter(|c| !c.is_hit()).collect();
         let mut errors = Vec::new();

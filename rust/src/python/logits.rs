@@ -41,7 +41,10 @@ fn mask_rows<T: Element + Logit + Send + Sync>(
         return Err(Error::argument("logits", "logits must be writable, without gaps in a row"));
     }
     if !bitmask.is_c_contiguous() || rows != bitmask_rows {
-        return Err(Error::argument("bitmask", "bitmask must be contiguous and have a row for each row of logits"));
+        return Err(Error::argument(
+            "bitmask",
+            "bitmask must be contiguous and have a row for each row of logits",
+        ));
     }
     let minus_infinity = T::from_bits(minus_infinity as u64);
     let mask = || {
@@ -65,7 +68,13 @@ fn mask_rows<T: Element + Logit + Send + Sync>(
 
 /// # Safety
 /// `logits` has `width` writable elements, `words` has `n_words`.
-unsafe fn mask_row<T: Logit>(logits: *mut T, width: usize, words: *const u32, n_words: usize, minus_infinity: T) {
+unsafe fn mask_row<T: Logit>(
+    logits: *mut T,
+    width: usize,
+    words: *const u32,
+    n_words: usize,
+    minus_infinity: T,
+) {
     let n_blocks = (width / 32).min(n_words);
     for at in 0..n_blocks {
         // SAFETY: block and word are in their rows.
@@ -87,5 +96,6 @@ unsafe fn mask_row<T: Logit>(logits: *mut T, width: usize, words: *const u32, n_
 }
 
 fn shape<T: Element>(buffer: &PyBuffer<T>, name: &'static str) -> Result<[usize; 2], Error> {
-    <[usize; 2]>::try_from(buffer.shape()).map_err(|_| Error::argument(name, format!("{name} must have two dimensions")))
+    <[usize; 2]>::try_from(buffer.shape())
+        .map_err(|_| Error::argument(name, format!("{name} must have two dimensions")))
 }

@@ -1,0 +1,368 @@
+//! What nodes that remember mean: which members, items and digits may follow what was read.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::decimal::DecimalSet;
+use crate::program::{Action, Guard, Program, StateId};
+
+/// A language with more words than this is taken to have one that was not read yet.
+pub const MAX_WORDS: usize = 4_096;
+
+pub type Words = Vec<Box<[u8]>>;
+
+#[derive(Debug)]
+pub enum Memory {
+    Members(Members),
+    Items(Items),
+    Decimal(DecimalSet),
+}
+
+/// Keys and values, no key twice.
+#[derive(Debug, Default)]
+pub struct Members {
+    pub ordered: bool,
+    pub min: u32,
+    pub max: u32,
+    pub json: bool,
+    pub required: Vec<bool>,
+    /// What each declared key is, whatever its spelling.
+    pub names: FxHashMap<Box<[u8]>, u32>,
+    pub has_open: bool,
+    /// Declared members that have a value at all.
+    pub written: Vec<bool>,
+    /// For each state within declared keys: the members below it, ascending.
+    pub below: FxHashMap<StateId, Box<[u32]>>,
+    /// All open keys by identity, without the declared ones, if they are few.
+    pub open_words: Option<Words>,
+    /// For each state within open keys from where few texts are left: those texts.
+    pub words: FxHashMap<StateId, Words>,
+    /// How many written members come at or after each place.
+    pub after: Vec<u32>,
+    /// The first required member at or after each place.
+    pub next_required: Vec<u32>,
+}
+
+/// What a text has of an object so far.
+#[derive(Debug, Clone, Copy)]
+pub struct Written<'d> {
+    /// Bit i: declared member i is there.
+    pub used: &'d [u64],
+    /// One past the last declared member; past all of them once an open one is there.
+    pub last: u32,
+    pub count: u32,
+}
+
+impl Written<'_> {
+    fn has(&self, member: u32) -> bool {
+        self.used.get(member as usize / 64).is_some_and(|word| word >> (member % 64) & 1 == 1)
+    }
+}
+
+impl Members {
+    fn missing(&self, written: Written) -> u32 {
+        (0u32..).zip(&self.required).filter(|&(member, &required)| required && !written.has(member)).count()
+            as u32
+    }
+
+    /// Whether some declared member out of a list may be the next one.
+    pub fn some_available(&self, written: Written, members: &[u32], left: Option<u32>) -> bool {
+        let missing = self.missing(written);
+        members.iter().any(|&member| self.is_available(written, member, missing, left))
+    }
+
+    /// Whether a declared member may be the next one.
+    pub fn may_declare(&self, written: Written, member: u32, left: Option<u32>) -> bool {
+        self.is_available(written, member, self.missing(written), left)
+    }
+
+    fn is_available(&self, written: Written, member: u32, missing: u32, left: Option<u32>) -> bool {
+        if !self.written[member as usize] || written.has(member) {
+            return false;
+        }
+        if self.ordered && (member < written.last || self.next_required[written.last as usize] < member) {
+            return false;
+        }
+        let missing = missing - u32::from(self.required[member as usize]);
+        self.can_finish(written.count + 1, missing, left, || {
+            if self.ordered {
+                return self.after[member as usize + 1];
+            }
+            self.unwritten(written) - 1
+        })
+    }
+
+    /// How many declared members can still be written after an open one, or in any order.
+    fn unwritten(&self, written: Written) -> u32 {
+        if self.ordered {
+            return 0;
+        }
+        let used: u32 = written.used.iter().map(|word| word.count_ones()).sum();
+        self.after[0] - used
+    }
+
+    /// Whether `count` members, with `missing` required ones to come, leave room for enough and not too many:
+    /// `more` declared ones can follow, and `left` open ones, `None`: any number.
+    fn can_finish(&self, count: u32, missing: u32, left: Option<u32>, more: impl FnOnce() -> u32) -> bool {
+        count <= self.max
+            && missing <= self.max - count
+            && (left.is_none() || count >= self.min || more() + left.unwrap_or(0) >= self.min - count)
+    }
+
+    /// Whether an open member may be the next one; `left` open keys were not written yet, `None`: any number.
+    pub fn open_available(&self, written: Written, left: Option<u32>) -> bool {
+        let missing = self.missing(written);
+        self.has_open
+            && left != Some(0)
+            && (missing == 0 || !self.ordered)
+            && self
+                .can_finish(written.count + 1, missing, left.map(|left| left - 1), || self.unwritten(written))
+    }
+
+    pub fn more_available(&self, written: Written, left: Option<u32>) -> bool {
+        let missing = self.missing(written);
+        self.open_available(written, left)
+            || (0..self.required.len() as u32).any(|member| self.is_available(written, member, missing, left))
+    }
+
+    pub fn may_end(&self, written: Written) -> bool {
+        written.count >= self.min && self.missing(written) == 0
+    }
+
+    fn settle(&mut self, written: Vec<bool>) {
+        let n = written.len();
+        self.after = vec![0; n + 1];
+        self.next_required = vec![u32::MAX; n + 1];
+        for member in (0..n).rev() {
+            self.after[member] = self.after[member + 1] + u32::from(written[member]);
+            let required = self.required[member];
+            self.next_required[member] =
+                if required { member as u32 } else { self.next_required[member + 1] };
+        }
+        self.written = written;
+    }
+}
+
+/// Items, no two alike.
+#[derive(Debug, Default)]
+pub struct Items {
+    pub min: u32,
+    pub max: u32,
+    pub json: bool,
+    /// For each place, and for all places after: whether its language has few words.
+    pub finite: Vec<bool>,
+    /// For each state of an item from where few words are left: those words.
+    pub words: FxHashMap<StateId, Words>,
+    /// The items of the rest by identity, if they are few.
+    pub rest_words: Option<Words>,
+}
+
+/// Find out, once the program is laid out, what its guards need to know of it.
+pub fn settle(program: &mut Program) {
+    let mut written: FxHashMap<u32, FxHashSet<u32>> = FxHashMap::default();
+    for edge in &program.byte_edges {
+        if let Action::Declare { spec, member } = program.actions[edge.action as usize] {
+            written.entry(spec).or_default().insert(member);
+        }
+    }
+    let mut below: Vec<(u32, StateId, Box<[u32]>)> = Vec::new();
+    let mut words: Vec<(u32, StateId, Words)> = Vec::new();
+    for (id, state) in (0u32..).zip(&program.states) {
+        match state.guard {
+            Guard::Key { spec } => below.push((spec, id, declared_below(program, id))),
+            Guard::Item { spec, .. } | Guard::OpenKey { spec } => {
+                words.extend(words_from(program, id).map(|words| (spec, id, words)));
+            }
+            _ => {}
+        }
+    }
+    for (spec, memory) in (0u32..).zip(&mut program.memories) {
+        if let Memory::Members(members) = memory {
+            let found = written.remove(&spec).unwrap_or_default();
+            members
+                .settle((0..members.required.len() as u32).map(|member| found.contains(&member)).collect());
+        }
+    }
+    for (spec, state, list) in below {
+        if let Memory::Members(members) = &mut program.memories[spec as usize] {
+            members.below.insert(state, list);
+        }
+    }
+    for (spec, state, list) in words {
+        match &mut program.memories[spec as usize] {
+            Memory::Items(items) => drop(items.words.insert(state, list)),
+            Memory::Members(members) => drop(members.words.insert(state, list)),
+            Memory::Decimal(_) => {}
+        }
+    }
+}
+
+fn is_within(program: &Program, state: StateId) -> bool {
+    matches!(program.states[state as usize].guard, Guard::OpenKey { .. } | Guard::Item { .. })
+}
+
+fn declared_below(program: &Program, state: StateId) -> Box<[u32]> {
+    let mut seen = FxHashSet::from_iter([state]);
+    let mut open = vec![state];
+    let mut found = Vec::new();
+    while let Some(state) = open.pop() {
+        for edge in program.byte_edges(state) {
+            match program.actions[edge.action as usize] {
+                Action::Declare { member, .. } => found.push(member),
+                _ if seen.insert(edge.target) => open.push(edge.target),
+                _ => {}
+            }
+        }
+    }
+    found.sort_unstable();
+    found.dedup();
+    found.into()
+}
+
+/// All texts from a state of an open key or an item to its end, if they are few.
+fn words_from(program: &Program, state: StateId) -> Option<Words> {
+    let inside = |state: StateId| is_within(program, state);
+    let mut words: Words = Vec::new();
+    let mut open: Vec<(StateId, Vec<u8>)> = vec![(state, Vec::new())];
+    let mut steps = 0;
+    while let Some((state, text)) = open.pop() {
+        // An item may end in states from where the separator can begin, or the rule end.
+        let ends = program.states[state as usize].accept
+            || program.byte_edges(state).iter().any(|edge| !inside(edge.target))
+            || !program.call_edges(state).is_empty();
+        if ends {
+            words.push(text.as_slice().into());
+        }
+        for edge in program.byte_edges(state) {
+            if let Action::Close { .. } = program.actions[edge.action as usize] {
+                words.pop();
+                words.extend(
+                    (edge.low..=edge.high).map(|byte| [text.as_slice(), &[byte]].concat().into_boxed_slice()),
+                );
+                continue;
+            }
+            if !inside(edge.target) {
+                continue;
+            }
+            for byte in edge.low..=edge.high {
+                steps += 1;
+                if steps > 4 * MAX_WORDS || words.len() > MAX_WORDS || text.len() > 256 {
+                    return None;
+                }
+                let mut longer = text.clone();
+                longer.push(byte);
+                open.push((edge.target, longer));
+            }
+        }
+    }
+    Some(words)
+}
+
+/// What a key or an item is, whatever its spelling: its bytes, or the value that its JSON spells.
+pub fn identity(json: bool, text: &[u8]) -> Box<[u8]> {
+    if !json {
+        return text.into();
+    }
+    let mut out = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((&first, tail)) = rest.split_first() {
+        match first {
+            b' ' | b'\t' | b'\n' | b'\r' => rest = tail,
+            b'"' => rest = string_value(tail, &mut out),
+            b'-' | b'0'..=b'9' => {
+                let end =
+                    rest.iter().position(|byte| !b"+-.eE0123456789".contains(byte)).unwrap_or(rest.len());
+                out.extend_from_slice(&number_value(&rest[..end]));
+                rest = &rest[end..];
+            }
+            _ => {
+                out.push(first);
+                rest = tail;
+            }
+        }
+    }
+    out.into()
+}
+
+/// Write the value of a JSON string after its opening quote; returns what follows the closing one.
+fn string_value<'t>(mut rest: &'t [u8], out: &mut Vec<u8>) -> &'t [u8] {
+    out.push(b'"');
+    while let Some((&first, tail)) = rest.split_first() {
+        match first {
+            b'"' => {
+                out.push(b'"');
+                return tail;
+            }
+            b'\\' => rest = escape_value(tail, out),
+            _ => {
+                out.push(first);
+                rest = tail;
+            }
+        }
+    }
+    rest
+}
+
+/// Write the character of an escape after its backslash. Quotes and backslashes stay marked, so that values cannot be confused.
+fn escape_value<'t>(rest: &'t [u8], out: &mut Vec<u8>) -> &'t [u8] {
+    let Some((&kind, tail)) = rest.split_first() else { return rest };
+    let unit = |text: &[u8]| {
+        text.get(..4).and_then(|hex| u32::from_str_radix(std::str::from_utf8(hex).ok()?, 16).ok())
+    };
+    let mut push = |code: u32| match char::from_u32(code) {
+        Some(c @ ('"' | '\\')) => out.extend([b'\\', c as u8]),
+        Some(c) => out.extend(c.encode_utf8(&mut [0; 4]).bytes()),
+        // A lone surrogate is no character; its three bytes are those it would have if it were one.
+        None => out.extend([
+            0xE0 | (code >> 12) as u8,
+            0x80 | (code >> 6 & 0x3F) as u8,
+            0x80 | (code & 0x3F) as u8,
+        ]),
+    };
+    match kind {
+        b'u' => {
+            let Some(high) = unit(tail) else { return tail };
+            let low = tail.get(4..6).filter(|mark| *mark == b"\\u").and_then(|_| unit(&tail[6..]));
+            match low {
+                Some(low) if (0xD800..0xDC00).contains(&high) && (0xDC00..0xE000).contains(&low) => {
+                    push(0x1_0000 + ((high - 0xD800) << 10) + (low - 0xDC00));
+                    return &tail[10..];
+                }
+                _ => push(high),
+            }
+            return &tail[4..];
+        }
+        b'b' => push(8),
+        b'f' => push(12),
+        b'n' => push(10),
+        b'r' => push(13),
+        b't' => push(9),
+        other => push(u32::from(other)),
+    }
+    tail
+}
+
+/// Digits without zeros at either end, and the power of ten that they stand for.
+fn number_value(text: &[u8]) -> Vec<u8> {
+    let (mantissa, exponent) = match text.iter().position(|byte| byte.eq_ignore_ascii_case(&b'e')) {
+        Some(at) => {
+            (&text[..at], std::str::from_utf8(&text[at + 1..]).ok().and_then(|e| e.parse::<i64>().ok()))
+        }
+        None => (text, Some(0)),
+    };
+    let Some(exponent) = exponent else { return text.to_vec() };
+    let negative = mantissa.first() == Some(&b'-');
+    let fraction = mantissa.iter().position(|&byte| byte == b'.').map_or(0, |at| mantissa.len() - at - 1);
+    let mut digits: Vec<u8> = mantissa.iter().copied().filter(u8::is_ascii_digit).collect();
+    let mut power = exponent - fraction as i64;
+    while digits.last() == Some(&b'0') {
+        digits.pop();
+        power += 1;
+    }
+    let start = digits.iter().position(|&digit| digit != b'0').unwrap_or(digits.len());
+    let digits = &digits[start..];
+    if digits.is_empty() {
+        return b"0".to_vec();
+    }
+    let sign: &[u8] = if negative { b"-" } else { b"" };
+    [sign, digits, b"e", power.to_string().as_bytes()].concat()
+}
