@@ -35,7 +35,7 @@ def accepts(constraint: Any, text: bytes) -> bool:
     return fork.try_advance(list(text)) == len(text) and fork.allows(EOS)
 
 
-@pytest.mark.parametrize("case", REFUSED, ids=lambda case: f"{case['method']}-{case['argument']!r:.9}")
+@pytest.mark.parametrize("case", REFUSED, ids=lambda case: f"{case['method']} {case['code']}")
 def test_what_is_wrong_is_said(case: dict[str, Any], compiler: Compiler) -> None:
     """The class, the code and the place are fixed, and a second attempt says the same."""
     argument = case["argument"]
