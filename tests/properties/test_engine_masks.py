@@ -174,3 +174,14 @@ def test_every_character_in_a_tail_call(text: str) -> None:
     expected = [True] * 5 + [False]
     assert [constraint.allows(token) for token in range(6)] == expected
     assert constraint.mask().tolist() == expected
+
+
+@pytest.mark.xfail(strict=True, reason="the mask allows a special token that `allows` and `advance` refuse")
+def test_a_special_token_past_the_last_repeat() -> None:
+    """After four repeats nothing may follow, whatever the ways to have counted them."""
+    text = 'root ::= ("ab" | "aa" | "" | "b" | "aba" | <[1]>){2,4} | "b"'
+    index = Compiler(Vocabulary.from_tokens([b"a", None, b"b", None], eos_id=3)).grammar(text, syntax="gbnf")
+    constraint = index.constraint()
+    assert constraint.try_advance([2, 2, 2, 2]) == 4
+    assert not constraint.allows(1)
+    assert constraint.mask().tolist() == [False, False, False, True]
