@@ -52,10 +52,10 @@ _EXPRESSION = rf"\{{[+#./;?&=,!@|]?{_NAME}(?:,{_NAME})*\}}"
 _LITERAL = rf"[!#$&'(-;=?-\[\]_a-z~{_UCS}{_PRIVATE}]"
 
 FORMATS = (
-    Format("uuid", "RFC 9562, 4", ("[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}",)),
-    Format("uri", "RFC 3986, 3 and appendix A", (_URI,)),
-    Format("uri-reference", "RFC 3986, 4.1 and appendix A", (f"(?:{_URI}|{_RELATIVE})",)),
-    Format("iri", "RFC 3987, 2.2", (_IRI,)),
-    Format("iri-reference", "RFC 3987, 2.2", (f"(?:{_IRI}|{_IRI_RELATIVE})",)),
-    Format("uri-template", "RFC 6570, 2", (f"(?:{_LITERAL}|{_PERCENT}|{_EXPRESSION})*",)),
+    Format("uuid", "RFC 9562, 4", "[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}"),
+    Format("uri", "RFC 3986, 3 and appendix A", _URI),
+    Format("uri-reference", "RFC 3986, 4.1 and appendix A", f"(?:{_URI}|{_RELATIVE})"),
+    Format("iri", "RFC 3987, 2.2", _IRI),
+    Format("iri-reference", "RFC 3987, 2.2", f"(?:{_IRI}|{_IRI_RELATIVE})"),
+    Format("uri-template", "RFC 6570, 2", f"(?:{_LITERAL}|{_PERCENT}|{_EXPRESSION})*"),
 )

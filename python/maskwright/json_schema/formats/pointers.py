@@ -26,16 +26,16 @@ def _regex() -> str:
 
 
 FORMATS = (
-    Format("json-pointer", "RFC 6901, 3", (_POINTER,)),
+    Format("json-pointer", "RFC 6901, 3", _POINTER),
     Format(
         "relative-json-pointer",
-        "draft-bhutton-relative-json-pointer-00, 3",
-        (rf"{_NUMBER}(?:[+\-]{_NUMBER})?(?:#|{_POINTER})",),
+        "Relative JSON Pointers (draft-bhutton-relative-json-pointer-00), 3",
+        rf"{_NUMBER}(?:[+\-][1-9]\d*)?(?:#|{_POINTER})",
     ),
     Format(
         "regex",
         "ECMA-262, 22.2.1 and annex B",
-        (_regex(),),
+        _regex(),
         limits="what is checked: escapes and sets end, repetitions have something to repeat, groups begin as groups "
         "do, parentheses are balanced to a depth of four; the rest of the syntax is not",
     ),

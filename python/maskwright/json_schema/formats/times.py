@@ -11,9 +11,7 @@ from maskwright.json_schema.formats.language import Format
 
 __all__ = ["FORMATS"]
 
-_DAYS_OF_MONTHS = (
-    r"(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|02-(?:0[1-9]|1\d|2[0-8]))"
-)
+_DAYS_OF_MONTHS = r"(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|02-(?:0[1-9]|1\d|2[0-8]))"
 _LEAP_YEAR = r"(?:\d\d(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)"
 _DATE = rf"(?:\d{{4}}-{_DAYS_OF_MONTHS}|{_LEAP_YEAR}-02-29)"
 
@@ -49,14 +47,14 @@ _LEAP_LIMITS = (
 )
 
 FORMATS = (
-    Format("date", "RFC 3339, 5.6 full-date and 5.7", (_DATE,)),
-    Format("time", "RFC 3339, 5.6 full-time and 5.7", (_ALL_TIMES,), written=(_MOST_TIMES,), limits=_LEAP_LIMITS),
+    Format("date", "RFC 3339, 5.6 full-date and 5.7", _DATE),
+    Format("time", "RFC 3339, 5.6 full-time and 5.7", _ALL_TIMES, written=_MOST_TIMES, limits=_LEAP_LIMITS),
     Format(
         "date-time",
         "RFC 3339, 5.6 date-time and 5.7",
-        (f"{_DATE}[Tt]{_ALL_TIMES}",),
-        written=(f"{_DATE}[Tt]{_MOST_TIMES}",),
+        f"{_DATE}[Tt]{_ALL_TIMES}",
+        written=f"{_DATE}[Tt]{_MOST_TIMES}",
         limits=f"{_LEAP_LIMITS}; date and time are told apart by T or t, not by a blank",
     ),
-    Format("duration", "RFC 3339, appendix A", (rf"P(?:{_DAYS}(?:{_DAY_TIME})?|{_DAY_TIME}|\d+W)",)),
+    Format("duration", "RFC 3339, appendix A", rf"P(?:{_DAYS}(?:{_DAY_TIME})?|{_DAY_TIME}|\d+W)"),
 )
