@@ -50,7 +50,7 @@ def test_what_is_wrong_is_said(case: dict[str, Any], compiler: Compiler) -> None
 
 @pytest.mark.parametrize("case", CHOICES, ids=lambda case: str(case["texts"])[:30])
 def test_choices(case: dict[str, Any], compiler: Compiler) -> None:
-    """`bytes` in a case are written as {"hex": ..}; each text is accepted, and nothing near it that is none."""
+    """`bytes` are written as {"hex": ..}; each text is accepted, and nothing near it that is none."""
     texts = [bytes.fromhex(text["hex"]) if isinstance(text, dict) else text for text in case["texts"]]
     words = {text if isinstance(text, bytes) else text.encode() for text in texts}
     constraint = compiler.choices(iter(texts)).constraint()
