@@ -237,8 +237,10 @@ class Builder:
         Each declared member at most once and the required ones always; no two open members with the same key; `minimum`
         to `maximum` members in all. `ordered`: the declared ones in the order given, then the open ones. No key is the
         beginning of another (a closing quote sees to that); open languages do not overlap. `separator` has no
-        empty text. `spelling` says when two open keys are the same.
+        empty text. `spelling` says when two open keys are the same. A minimum above the maximum leaves no text.
         """
+        if maximum is not None and minimum > maximum:
+            return self.empty()
         words = [separator, int(ordered), minimum, UNBOUNDED if maximum is None else maximum, spelling, len(declared)]
         for member in declared:
             words += (member.key, member.tail, int(member.required))
@@ -258,12 +260,15 @@ class Builder:
     ) -> Node:
         """Items with `separator` between them, no two alike: the items of `prefix` by place, then any number of `rest`.
 
-        `minimum` to `maximum` items in all. Items are regular; no item is followed by what could go on with it.
+        `minimum` to `maximum` items in all; a minimum above what there can be leaves no text. Items are regular; no item
+        is followed by what could go on with it.
         """
         high = UNBOUNDED if maximum is None else maximum
         if rest is None:
             high = min(high, len(prefix))
             rest = self.empty()
+        if minimum > high:
+            return self.empty()
         return self._node((OP_DISTINCT, separator, minimum, high, spelling, rest, *prefix))
 
     def decimal(

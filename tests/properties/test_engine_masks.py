@@ -15,6 +15,7 @@ from maskwright.ir import Grammar
 from oracles.completion import Finisher
 from oracles.earley import FIRST_SPECIAL, Oracle, special_symbol
 from oracles.random_grammars import RandomVocabulary, random_grammar, random_vocabulary
+from oracles.show_grammar import show_grammar
 
 SEEDS_PER_BLOCK = 25
 STEPS = 12
@@ -130,7 +131,7 @@ class Walk:
         assert not constraint.mask().any()
 
     def _say(self, what: str, text: list[int]) -> str:
-        return f"seed {self.seed}, after {text}: {what}"
+        return f"seed {self.seed}, after {text}: {what}\n{show_grammar(self.grammar)}"
 
 
 def _walk_block(block: int) -> int:
@@ -161,3 +162,26 @@ def test_a_hundred_thousand_masks_equal_the_oracle() -> None:
         compared += _walk_block(block)
     print(f"{compared} masks compared")
     assert compared >= 100_000
+
+
+@pytest.mark.xfail(strict=True, reason="the mask leaves out tokens that `allows` allows")
+@pytest.mark.parametrize("text", ["root ::= . root?", "root ::= root root | ."])
+def test_every_character_in_a_tail_call(text: str) -> None:
+    """Each token is a run of characters, so each is allowed, by the mask as by `allows`."""
+    tokens = [b"a", b"ab", b"abc", "aé".encode(), b"\xc3", None]
+    index = Compiler(Vocabulary.from_tokens(tokens, eos_id=5)).grammar(text, syntax="gbnf")
+    constraint = index.constraint()
+    expected = [True] * 5 + [False]
+    assert [constraint.allows(token) for token in range(6)] == expected
+    assert constraint.mask().tolist() == expected
+
+
+@pytest.mark.xfail(strict=True, reason="the mask allows a special token that `allows` and `advance` refuse")
+def test_a_special_token_past_the_last_repeat() -> None:
+    """After four repeats nothing may follow, whatever the ways to have counted them."""
+    text = 'root ::= ("ab" | "aa" | "" | "b" | "aba" | <[1]>){2,4} | "b"'
+    index = Compiler(Vocabulary.from_tokens([b"a", None, b"b", None], eos_id=3)).grammar(text, syntax="gbnf")
+    constraint = index.constraint()
+    assert constraint.try_advance([2, 2, 2, 2]) == 4
+    assert not constraint.allows(1)
+    assert constraint.mask().tolist() == [False, False, False, True]

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+from collections.abc import Callable
+
 import pytest
 from maskwright import errors
 from maskwright.errors import (
@@ -54,6 +58,22 @@ def test_fields_and_text(error: MaskwrightError, where: str | None, code: str) -
     for name, text in fields:
         if text:
             assert f"\n  {name:<5} {text.splitlines()[0]}" in str(error)
+
+
+@pytest.mark.parametrize("error", [error for error, _, _ in EXAMPLES], ids=named)
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda error: pickle.loads(pickle.dumps(error))])
+def test_errors_cross_processes(error: MaskwrightError, again: Callable[[Exception], Exception]) -> None:
+    """A worker's error comes back whole: class, text, fields, and notes that were added."""
+    error.add_note("in the worker")
+    other = again(error)
+    assert other is not error
+    assert (type(other), str(other), other.args, vars(other)) == (
+        type(error),
+        str(error),
+        error.args,
+        vars(error),
+    )
+    assert other.__notes__[-1] == "in the worker"
 
 
 def test_fields_of_their_own() -> None:

@@ -46,6 +46,8 @@ MAX_CLAUSES = 400
 """Clauses of one type at one place: each is a part of the automaton that may be live at once."""
 
 _EMPTY_DEPTH = 4
+_EMPTY_WORK = 400
+"""Work for the question whether one form is empty; past it the answer is that it may have a value."""
 
 Clause = TypeVar("Clause")
 
@@ -59,6 +61,7 @@ class Algebra:
         self._left = max_work
         self._max_work = max_work
         self._empty: dict[Form, bool | None] = {}
+        self._joined: dict[Form, Form] = {}
         self.place: Place | None = None
 
     def spend(self, amount: int = 1) -> None:
@@ -106,10 +109,23 @@ class Algebra:
         for clause in clauses:
             if clause is not None:
                 kept.setdefault(getattr(clause, "key", clause), clause)
-                if len(kept) > MAX_CLAUSES:
-                    self._left = 0
-                    self.spend()
-        return tuple(kept.values())
+        found = list(kept.values())
+        if len(found) > 1 and isinstance(found[0], Members):
+            found = self._absorbed(found)
+        if len(found) > MAX_CLAUSES:
+            self._left = 0
+            self.spend()
+        return tuple(found)
+
+    def _absorbed(self, clauses: list[Any]) -> list[Any]:
+        """Clauses of objects without those that are part of another one, as far as their form shows it."""
+        self.spend(1 + len(clauses) ** 2 // 50)
+        clauses.sort(key=lambda members: (len(members.required), len(members.named)))
+        kept: list[Members] = []
+        for clause in clauses:
+            if not any(_is_part(clause, other) for other in kept):
+                kept.append(clause)
+        return kept
 
     def _meet_numbers(self, a: Numbers, b: Numbers) -> Numbers | None:
         if a.constants is None and b.constants is None:
@@ -134,7 +150,7 @@ class Algebra:
     def meet_items(self, a: Items, b: Items) -> Items | None:
         """The arrays that are in both; None if there surely are none."""
         length = max(len(a.prefix), len(b.prefix))
-        join = self.forms.all
+        join = self.join
         maximum = _smaller(a.maximum, b.maximum)
         counts = {count.key: count for count in (*a.contains, *b.contains)}
         met = Items(
@@ -160,7 +176,7 @@ class Algebra:
 
     def meet_members(self, a: Members, b: Members) -> Members | None:
         """The objects that are in both; None if there surely are none."""
-        join = self.forms.all
+        join = self.join
         named = {
             key: join((form, b.named[key] if key in b.named else form_at(b, key))) for key, form in a.named.items()
         }
@@ -193,7 +209,7 @@ class Algebra:
         met: list[tuple[StringSet, Form]] = []
         for one, first in left:
             for other, second in right:
-                form = self.forms.all((first, second))
+                form = self.join((first, second))
                 if form is FALSE:
                     continue
                 keys = one.intersect(other)
@@ -214,6 +230,27 @@ class Algebra:
         if not members.opens and members.minimum > sum(form is not FALSE for form in members.named.values()):
             return True
         return any(self.is_empty(members.named[key], depth + 1) for key in sorted(members.required))
+
+    def join(self, forms: Iterable[Form]) -> Form:
+        """All of some forms, without a "not" that the others imply: `enum: [a]` and not `enum: [b]` is the first.
+
+        Branches that a constant member tells apart would else multiply, here they stay what they are.
+        """
+        joined = self.forms.all(map(self.forms.canonical, forms))
+        if joined.kind != "and" or not any(part.kind == "not" for part in joined.parts):
+            return joined
+        found = self._joined.get(joined)
+        if found is None:
+            yes = [part for part in joined.parts if part.kind != "not"]
+            kept = list(yes)
+            for part in joined.parts:
+                if part.kind != "not":
+                    continue
+                against = self.forms.all((*yes, part.parts[0]))
+                if not yes or not self.is_empty(against, 1):
+                    kept.append(part)
+            found = self._joined[joined] = self.forms.all(kept)
+        return found
 
     # Or
 
@@ -281,7 +318,9 @@ class Algebra:
                 if parts is None:
                     parts = complement(one)
                 self.spend(len(parts))
-                rest.extend(meet(clause, part) for part in parts)
+                for part in parts:
+                    met = meet(clause, part)
+                    rest.extend(self.settle(met) if isinstance(met, Members) and met.exists else (met,))
             clauses = self._distinct(rest)
         return clauses
 
@@ -397,6 +436,10 @@ class Algebra:
                     inside = inside.intersect(back)
         return rest
 
+    def subtract_all(self, keys: list[StringSet], region: StringSet) -> list[StringSet]:
+        """Keys of some languages without those of `region`."""
+        return [left for one in keys for left in self.subtract([one], region)]
+
     # Exactly one
 
     def exactly_one(self, branches: list[Cases]) -> Cases:
@@ -422,10 +465,14 @@ class Algebra:
         if known != 0:
             return bool(known)
         self._empty[form] = None
+        left = self._left
         try:
+            self._left = min(left, _EMPTY_WORK)
             found = self._all_empty(self._read(form), depth)
-        except SchemaError:
+        except (SchemaError, LimitError):
             found = False
+        finally:
+            self._left = left - min(left, _EMPTY_WORK) + max(self._left, 0)
         if found or depth == 0:
             self._empty[form] = found
         else:
@@ -456,12 +503,12 @@ class Algebra:
         for key, form in members.named.items():
             if key in some.apart or form is FALSE or not some.region.contains(key):
                 continue
-            joined = self.forms.all((form, some.form))
+            joined = self.join((form, some.form))
             if not self.is_empty(joined, 1):
                 found.append(with_required(bare, key, joined))
         for region, form in members.opens:
             keys = region.intersect(some.region)
-            joined = self.forms.all((form, some.form))
+            joined = self.join((form, some.form))
             if joined is FALSE or self.no_string(keys) or self.is_empty(joined, 1):
                 continue
             found.append(replace(bare, exists=(*rest, replace(some, region=keys, form=joined))))
@@ -470,6 +517,34 @@ class Algebra:
     def _here(self) -> Place:
         assert self.place is not None
         return self.place
+
+
+def _is_part(inner: Members, outer: Members) -> bool:
+    """Whether all objects of one clause surely are in another one."""
+    if not outer.required <= inner.required or outer.minimum > inner.minimum:
+        return False
+    if outer.maximum is not None and (inner.maximum is None or inner.maximum > outer.maximum):
+        return False
+    if outer.opens != OPEN and outer.opens != inner.opens:
+        return False
+    for key, form in outer.named.items():
+        if form is not TRUE and not _implies(inner.named.get(key) or form_at(inner, key), form):
+            return False
+    if outer.opens and outer.opens != OPEN and any(
+        key not in outer.named and not _implies(form, form_at(outer, key)) for key, form in inner.named.items()
+    ):
+        return False
+    if not outer.opens and any(key not in outer.named and form is not FALSE for key, form in inner.named.items()):
+        return False
+    needed = {one.key for one in outer.exists}
+    return needed <= {one.key for one in inner.exists}
+
+
+def _implies(strong: Form, weak: Form) -> bool:
+    if strong is weak or weak is TRUE or strong is FALSE:
+        return True
+    parts = strong.parts if strong.kind == "and" else (strong,)
+    return all(part in parts for part in (weak.parts if weak.kind == "and" else (weak,)))
 
 
 def _has_number(numbers: Numbers, value: Any) -> bool:

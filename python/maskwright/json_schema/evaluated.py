@@ -1,14 +1,20 @@
 """What is left unevaluated? `unevaluatedProperties` and `unevaluatedItems`, by which schemas hold for the value.
 
-A schema is split into outcomes: for each `anyOf`, `oneOf`, `if` and dependency, which of its branches hold. An outcome
-knows which keys and items it evaluates, so that in each of them the keyword is an `additionalProperties`.
+A schema is split into outcomes: sets of branches (`anyOf`, `oneOf`, `if`, dependencies) that hold, with the keys and items
+that they evaluate. In each outcome the keyword is an `additionalProperties` or an `additionalItems`. More evaluated is
+never stricter, so the outcome in which a branch is passed over needs no "and the branch does not hold".
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from maskwright.json_schema.forms import Form
+from maskwright.errors import LimitError
+from maskwright.json_schema.clauses import ANY_STRING, BOTH, FULL, Cases, Items, Members, StringSet
+from maskwright.json_schema.forms import FALSE, TRUE, Form
+from maskwright.json_schema.keywords import Draft
 
 if TYPE_CHECKING:
     from maskwright.json_schema.places import Place
@@ -16,10 +22,200 @@ if TYPE_CHECKING:
 
 __all__ = ["unevaluated"]
 
+MAX_OUTCOMES = 512
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What is evaluated: keys by name and by language, items up to a position and those that satisfy a form."""
+
+    names: frozenset[str] = frozenset()
+    regions: frozenset[StringSet] = frozenset()
+    every: bool = False
+    length: int = 0
+    items: frozenset[Form] = frozenset()
+
+    def join(self, other: _Seen) -> _Seen:
+        """What either evaluates."""
+        return _Seen(
+            self.names | other.names,
+            self.regions | other.regions,
+            self.every or other.every,
+            max(self.length, other.length),
+            self.items | other.items,
+        )
+
+
+Outcome = tuple[Form, _Seen]
+"""What must hold beside the schema itself, and what is evaluated then."""
+
+_NOTHING = _Seen()
+
 
 def unevaluated(reader: Reader, place: Place, schema: dict[str, Any]) -> Form:
-    """What the two keywords ask for."""
-    from maskwright.json_schema.refusals import unsupported
+    """What the two keywords of a schema ask for."""
+    parts = []
+    if "unevaluatedProperties" in schema:
+        rest = reader.child(place, schema["unevaluatedProperties"], "unevaluatedProperties")
+        parts.append(_Outcomes(reader, place, "unevaluatedProperties").form(rest))
+    if "unevaluatedItems" in schema:
+        rest = reader.child(place, schema["unevaluatedItems"], "unevaluatedItems")
+        parts.append(_Outcomes(reader, place, "unevaluatedItems").form(rest))
+    return reader.forms.all(parts)
 
-    keyword = "unevaluatedProperties" if "unevaluatedProperties" in schema else "unevaluatedItems"
-    raise unsupported(place, keyword, "not yet")
+
+class _Outcomes:
+    """The outcomes of one schema, for keys or for items."""
+
+    def __init__(self, reader: Reader, place: Place, keyword: str) -> None:
+        self._reader = reader
+        self._forms = reader.forms
+        self._place = place
+        self._keyword = keyword
+        self._within: list[Any] = []
+
+    def form(self, rest: Form) -> Form:
+        """Any outcome, with what it leaves satisfying `rest`."""
+        if rest is TRUE:
+            return TRUE
+        outcomes = self._of(self._place, outermost=True)
+        return self._forms.any(self._forms.all((condition, self._left(seen, rest))) for condition, seen in outcomes)
+
+    def _left(self, seen: _Seen, rest: Form) -> Form:
+        if seen.every:
+            return TRUE
+        if self._keyword == "unevaluatedItems":
+            items = Items((TRUE,) * seen.length, self._forms.any((rest, *sorted(seen.items, key=lambda f: f.number))))
+            return self._forms.cases(Cases(True, BOTH, FULL.numbers, FULL.strings, (items,), FULL.objects))
+        named = dict.fromkeys(sorted(seen.names), TRUE)
+        algebra = self._reader.algebra
+        outside = [ANY_STRING]
+        opens: list[tuple[StringSet, Form]] = []
+        for region in sorted(seen.regions, key=repr):
+            for keys in outside:
+                inside = keys.intersect(region)
+                if keys is ANY_STRING or not algebra.no_string(inside):
+                    opens.append((inside, TRUE))
+            outside = algebra.subtract_all(outside, region)
+        if rest is not FALSE:
+            opens.extend((keys, rest) for keys in outside)
+        return self._reader.others_or(Members(named, tuple(opens), place=self._place))
+
+    # Outcomes
+
+    def _of(self, place: Place, outermost: bool = False) -> list[Outcome]:
+        schema = place.schema
+        key = (id(schema), place.scope)
+        if not isinstance(schema, dict) or key in self._within:
+            return [(TRUE, _NOTHING)]
+        self._within.append(key)
+        if place.draft.ref_hides and "$ref" in schema:
+            found = self._of(self._reader.documents.follow(place, "$ref"))
+        else:
+            found = [(TRUE, self._own(place, schema, outermost))]
+            for group in self._groups(place, schema):
+                found = self._product(found, group)
+        self._within.pop()
+        return found
+
+    def _own(self, place: Place, schema: dict[str, Any], outermost: bool) -> _Seen:
+        """What the schema's own keywords evaluate."""
+        if self._keyword in schema and not outermost:
+            return _Seen(every=True)
+        if self._keyword == "unevaluatedItems":
+            return self._own_items(place, schema)
+        if "additionalProperties" in schema:
+            return _Seen(every=True)
+        patterns = schema.get("patternProperties", {})
+        regions = (StringSet(patterns=(self._reader.pattern(place, "patternProperties", p),)) for p in patterns)
+        return _Seen(frozenset(schema.get("properties", ())), frozenset(regions))
+
+    def _own_items(self, place: Place, schema: dict[str, Any]) -> _Seen:
+        items = schema.get("items")
+        first = schema.get("prefixItems") if place.draft >= Draft.D2020 else None
+        if isinstance(items, list) and first is None:
+            first, items = items, schema.get("additionalItems")
+        found = _Seen(every=items is not None, length=len(first or ()))
+        if "contains" in schema and place.draft >= Draft.D2020:
+            return found.join(_Seen(items=frozenset((self._reader.child(place, schema["contains"], "contains"),))))
+        return found
+
+    def _groups(self, place: Place, schema: dict[str, Any]) -> Iterable[list[Outcome]]:
+        """For each keyword that applies in place, the outcomes of which one is the case."""
+        documents = self._reader.documents
+        for keyword in schema:
+            if keyword == "$ref":
+                yield self._of(documents.follow(place, keyword))
+            elif keyword == "$dynamicRef":
+                yield self._of(documents.follow_dynamic(place))
+            elif keyword == "$recursiveRef":
+                yield self._of(documents.follow_recursive(place))
+            elif keyword == "allOf":
+                for inner in self._inner(place, schema, keyword):
+                    yield self._of(inner)
+            elif keyword == "anyOf":
+                yield self._any_of([self._held(inner) for inner in self._inner(place, schema, keyword)])
+            elif keyword == "oneOf":
+                yield self._useful([one for inner in self._inner(place, schema, keyword) for one in self._held(inner)])
+            elif keyword == "if":
+                yield self._if(place, schema)
+            elif keyword in ("dependentSchemas", "dependencies"):
+                for key, inner in schema[keyword].items():
+                    if isinstance(inner, dict):
+                        has = self._reader.having([key], place)
+                        outcomes = self._of(documents.child(place, inner, keyword, key))
+                        held = [(self._forms.all((has, condition)), seen) for condition, seen in outcomes]
+                        yield self._useful([*held, (TRUE, _NOTHING)])
+
+    def _inner(self, place: Place, schema: dict[str, Any], keyword: str) -> list[Place]:
+        child = self._reader.documents.child
+        return [child(place, inner, keyword, i) for i, inner in enumerate(schema[keyword])]
+
+    def _held(self, place: Place) -> list[Outcome]:
+        """The outcomes of a schema that holds."""
+        form = self._forms.schema(place)
+        return [(self._forms.all((form, condition)), seen) for condition, seen in self._of(place)]
+
+    def _any_of(self, branches: list[list[Outcome]]) -> list[Outcome]:
+        found: list[Outcome] = [(TRUE, _NOTHING)]
+        for branch in branches:
+            useful = [one for one in branch if one[1] != _NOTHING]
+            if useful:
+                found = [*found, *self._product(found, useful)]
+                self._check(found)
+        return found
+
+    def _if(self, place: Place, schema: dict[str, Any]) -> list[Outcome]:
+        child = self._reader.documents.child
+        condition = child(place, schema["if"], "if")
+        found = self._held(condition)
+        if "then" in schema:
+            found = self._product(found, self._of(child(place, schema["then"], "then")))
+        found.append((TRUE, _NOTHING))
+        if "else" in schema:
+            no = self._forms.no(self._forms.schema(condition))
+            others = self._of(child(place, schema["else"], "else"))
+            found.extend((self._forms.all((no, form)), seen) for form, seen in others)
+        return self._useful(found)
+
+    def _product(self, left: list[Outcome], right: list[Outcome]) -> list[Outcome]:
+        found = [
+            (self._forms.all((one, other)), seen.join(more)) for one, seen in left for other, more in right
+        ]
+        return self._check([outcome for outcome in found if outcome[0] is not FALSE])
+
+    def _useful(self, outcomes: list[Outcome]) -> list[Outcome]:
+        """One outcome of those that evaluate nothing: the one that asks for nothing."""
+        found = [one for one in outcomes if one[1] != _NOTHING]
+        return [*found, (TRUE, _NOTHING)] if len(found) < len(outcomes) or not found else found
+
+    def _check(self, outcomes: list[Outcome]) -> list[Outcome]:
+        unique = list(dict.fromkeys(outcomes))
+        if len(unique) > MAX_OUTCOMES:
+            raise LimitError(
+                f'"{self._keyword}" depends on too many combinations of schemas',
+                limit="outcomes",
+                value=MAX_OUTCOMES,
+                where=f"#{self._place.pointer_to(self._keyword)}",
+            )
+        return unique

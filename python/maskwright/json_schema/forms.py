@@ -5,6 +5,7 @@ Forms stay unread until something asks for their clauses, so a recursive schema 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +45,8 @@ class Forms:
     def __init__(self) -> None:
         self._made: dict[Any, Form] = {}
         self._count = 1
+        self._canonical: dict[Form, Form] = {}
+        self._first: dict[Any, Form] = {}
 
     def schema(self, place: Place) -> Form:
         """What a schema says."""
@@ -54,6 +57,23 @@ class Forms:
             return FALSE
         key = (id(schema), place.scope)
         return self._made.get(key) or self._new(key, "schema", (), place)
+
+    def canonical(self, form: Form) -> Form:
+        """The first form with the same content: equal schemas at different places are one to the algebra."""
+        if form.kind == "not":
+            return self.no(self.canonical(form.parts[0]))
+        if form.kind != "schema":
+            return form
+        found = self._canonical.get(form)
+        if found is None:
+            place = form.payload
+            try:
+                text = json.dumps(place.schema)
+            except (TypeError, ValueError, RecursionError):
+                return form
+            found = self._first.setdefault((text, id(place.resource), place.scope), form)
+            self._canonical[form] = found
+        return found
 
     def value(self, value: Any, place: Place) -> Form:
         """Exactly one constant; `place` is where it is written. A constant inside another has its own form."""

@@ -160,7 +160,7 @@ class StringSet:
         if length != (0, None) or not parts:
             parts.append(builder.repeat(spelling.any_char(), *length))
         parts += [builder.complement(_lowered(spelling, pattern)) for pattern in self.not_patterns]
-        parts += [builder.complement(formats.node(name, spelling)) for name in self.not_formats]
+        parts += [builder.complement(_with_format(spelling, name)) for name in self.not_formats]
         if self.excluded:
             parts.append(builder.complement(_texts(spelling, self.excluded)))
         return builder.intersection(parts)
@@ -168,6 +168,8 @@ class StringSet:
     def _length_left(self) -> tuple[int, int | None]:
         """The length bounds that patterns and formats do not see to by themselves."""
         low, high = self.min_length, self.max_length
+        for name in self.formats:
+            high = _smaller(high, formats.max_length(name))
         if low == 0 and high is None:
             return low, high
         for narrow, wide in [*map(_widths, self.patterns), *map(formats.widths, self.formats)]:
@@ -221,6 +223,16 @@ def _lowered(spelling: Spelling, pattern: str) -> Node:
             spelling.builder, pattern, "ecma", search=True, spell=spelling.char, spell_text=spelling.codes
         ),
     )
+
+
+def _with_format(spelling: Spelling, name: str) -> Node:
+    """The spellings of every string that has a format."""
+    node = formats.node(name, spelling, exact=True)
+    longest = formats.max_length(name)
+    if longest is None:
+        return node
+    builder = spelling.builder
+    return builder.intersection([node, builder.repeat(spelling.any_char(), 0, longest)])
 
 
 @lru_cache(1024)

@@ -315,6 +315,9 @@ impl PyConstraint {
 impl PyConstraint {
     fn mask_id(&self, py: Python<'_>) -> Result<Option<u32>, Error> {
         let constraint = &self.constraint;
+        if constraint.index().limits.mask_work <= QUICK_STEPS {
+            return constraint.mask(&mut constraint.index().work());
+        }
         let quick = constraint.mask(&mut Work::new("quick", QUICK_STEPS));
         match quick {
             Err(Error::Limit { limit: "quick", .. }) => {
