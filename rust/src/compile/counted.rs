@@ -169,8 +169,7 @@ impl Lengths {
         let accepting = || (0..n as u32).filter(|&state| product.accept[state as usize]);
         let shortest = distances(&into, accepting().map(|state| (state, 0)));
         // From a state that can stay where it is for one character, every length from the shortest on leads to the end.
-        let stays =
-            |state: u32| out[state as usize].contains(&(state, 1)) && shortest[state as usize] != NEVER;
+        let stays = |state: u32| shortest[state as usize] != NEVER && returns_in_one(&out, state);
         let staying =
             (0..n as u32).filter(|&state| stays(state)).map(|state| (state, shortest[state as usize]));
         let through_stay = distances(&into, staying);

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 use rustc_hash::FxHashMap;
 
 use super::arena::{Interner, lock};
+use super::compose::Skeleton;
 use super::data::{Data, DataKey, NOTHING, Text};
 use super::mask::MaskStore;
 use super::stack::{BOTTOM, CUT, Config, ConfigId, Content, Frame, FrameId, Item};
@@ -35,6 +36,8 @@ pub struct Cache {
     outlines: Mutex<FxHashMap<(FrameId, u32), FrameId>>,
     /// For an item, the tokens that stay within its rule.
     insides: Mutex<FxHashMap<Item, Arc<[u32]>>>,
+    /// For a configuration without frames and a trie, what it allows whatever they are.
+    skeletons: Mutex<FxHashMap<(ConfigId, u64), Arc<Skeleton>>>,
     row_bytes: AtomicUsize,
     pub hits: AtomicU64,
     pub misses: AtomicU64,
@@ -53,6 +56,7 @@ impl Cache {
             token_steps: Mutex::default(),
             outlines: Mutex::default(),
             insides: Mutex::default(),
+            skeletons: Mutex::default(),
             row_bytes: AtomicUsize::new(0),
             hits: AtomicU64::new(0),
             misses: AtomicU64::new(0),
@@ -147,5 +151,16 @@ impl Cache {
     pub fn set_inside(&self, item: Item, words: Arc<[u32]>) -> Arc<[u32]> {
         self.add_row_bytes(words.len() * 4);
         lock(&self.insides).entry(item).or_insert(words).clone()
+    }
+
+    pub fn skeleton(&self, config: ConfigId, trie: u64) -> Option<Arc<Skeleton>> {
+        lock(&self.skeletons).get(&(config, trie)).cloned()
+    }
+
+    /// Keep a skeleton, unless another thread was faster.
+    pub fn set_skeleton(&self, config: ConfigId, trie: u64, skeleton: Skeleton) -> Arc<Skeleton> {
+        let words = skeleton.base.as_ref().map_or(0, |words| words.len());
+        self.add_row_bytes(4 * (words + skeleton.ids.len()) + 64 * skeleton.cuts.len());
+        lock(&self.skeletons).entry((config, trie)).or_insert_with(|| Arc::new(skeleton)).clone()
     }
 }

@@ -64,7 +64,7 @@ impl<'e> Composer<'e> {
         let items: Vec<Item> = config.items.iter().map(|item| self.moves.left_open(item, false)).collect();
         for item in &items {
             let state = &self.moves.program.states[item.state as usize];
-            self.ids.extend(self.moves.program.token_edges(item.state).iter().map(|edge| edge.token));
+            self.special_tokens(id, item)?;
             if !state.bytes.is_empty() && !self.by_part(item)? {
                 walked.push(*item);
             }
@@ -74,8 +74,7 @@ impl<'e> Composer<'e> {
         }
         if !walked.is_empty() {
             walked.sort_unstable();
-            let rest = if *walked == *config.items { id } else { self.moves.part(&walked) };
-            self.walk_vocabulary(rest)?;
+            self.walk_vocabulary(&walked)?;
         }
         self.resolve_doubts(id)?;
         if self.cut {
@@ -85,6 +84,17 @@ impl<'e> Composer<'e> {
             self.ids.extend_from_slice(&self.index.vocabulary.eos);
         }
         Ok(Outcome::Mask(self.finish()))
+    }
+
+    /// Special tokens that the item reads, where no guard forbids them.
+    fn special_tokens(&mut self, id: ConfigId, item: &Item) -> Result<()> {
+        for edge in self.moves.program.token_edges(item.state) {
+            if let Some(next) = self.moves.token_step(id, edge.token, self.work)? {
+                self.cut |= self.moves.cache.configs.get(next).cut;
+                self.ids.push(edge.token);
+            }
+        }
+        Ok(())
     }
 
     /// Read each doubtful token as it is, from the configuration itself.
@@ -114,8 +124,8 @@ impl<'e> Composer<'e> {
         if let Kind::Uniform(chain) = &plan.kind {
             let steps = Steps::new(self.moves.program, item, chain, part.rests.longest() as u32);
             if let Some(places) = self.places(&steps, &part)? {
-                self.take_base(item, &steps, &part)?;
-                self.uniform(&places, &part)?;
+                let based = self.take_base(item, &steps, &part)?;
+                self.uniform(&places, &part, based)?;
                 return Ok(true);
             }
             if steps.longest != u32::MAX {
@@ -143,6 +153,8 @@ impl<'e> Composer<'e> {
     /// Where the item is after 0, 1, 2, ... characters of a run, as (characters, last number alike, configuration). `None` if
     /// the rule can be left on the way to read characters of the class elsewhere: then the run alone does not tell.
     fn places(&mut self, steps: &Steps, part: &Part) -> Result<Option<Vec<(u32, u32, ConfigId)>>> {
+        // Where runs have an end, what comes after it counts too; where they have none, only what comes before a rest.
+        let checked = if steps.longest == u32::MAX { part.max_before } else { steps.longest };
         let mut places: Vec<(u32, u32, ConfigId)> = Vec::new();
         let mut before = 0;
         loop {
@@ -164,27 +176,28 @@ impl<'e> Composer<'e> {
                 Some(place) if place.2 == config => place.1 = last,
                 _ => places.push((before, last, config)),
             }
-            if self.cut || last >= part.max_before.min(steps.longest) {
+            if self.cut || last >= checked {
                 return Ok(Some(places));
             }
             before = last + 1;
         }
     }
 
-    fn uniform(&mut self, places: &[(u32, u32, ConfigId)], part: &Part) -> Result<()> {
+    /// `based`: the base has all that stays within the rule.
+    fn uniform(&mut self, places: &[(u32, u32, ConfigId)], part: &Part, based: bool) -> Result<()> {
         for &(before, last, config) in places {
             if before == 0 {
                 let start = self.moves.cache.configs.get(config);
                 self.walk_bytes(start, &part.outer_bytes)?;
             }
-            let Found { sure, doubtful } = self.walk(&part.rests, config)?;
-            for (rests, to) in [(sure, &mut self.ids), (doubtful, &mut self.doubtful)] {
-                let from = to.len();
-                for rest in rests {
-                    to.extend(part.tokens(rest, before, last).iter().map(|token| token.1));
-                }
-                self.work.spend((to.len() - from) as u64 / 8)?;
+            let skeleton = self.rest_skeleton(config, part)?;
+            if !based {
+                self.take_rests(part, &skeleton.ids, before, last, false)?;
             }
+            self.take_rests(part, &skeleton.doubtful, before, last, true)?;
+            let Found { sure, doubtful } = self.walk_cuts(&part.rests, &skeleton.cuts, config)?;
+            self.take_rests(part, &sure, before, last, false)?;
+            self.take_rests(part, &doubtful, before, last, true)?;
             if self.cut {
                 break;
             }
@@ -192,15 +205,28 @@ impl<'e> Composer<'e> {
         Ok(())
     }
 
+    /// Add the tokens on some rests with so many characters before them.
+    fn take_rests(&mut self, part: &Part, rests: &[u32], from: u32, to: u32, doubtful: bool) -> Result<()> {
+        let ids = if doubtful { &mut self.doubtful } else { &mut self.ids };
+        let before = ids.len();
+        for &rest in rests {
+            ids.extend(part.tokens(rest, from, to).iter().map(|token| token.1));
+        }
+        let added = ids.len() - before;
+        self.work.spend(added as u64 / 8)
+    }
+
     /// The bitmask that the mask is a patch on: the tokens that stay within the rule where many texts share it, else the runs.
     ///
     /// From inside a JSON string 1,100 of Llama 3's tokens stay in it and are no runs (escapes, halves of characters): added one
     /// by one they double the cost of a hit.
-    fn take_base(&mut self, item: &Item, steps: &Steps, part: &Part) -> Result<()> {
+    ///
+    /// Returns whether it has all tokens that stay within the rule.
+    fn take_base(&mut self, item: &Item, steps: &Steps, part: &Part) -> Result<bool> {
         let rule = self.moves.program.states[item.state as usize].rule;
         if self.inside || steps.longest != u32::MAX || self.moves.program.remembers[rule as usize] {
             self.take_runs(part, steps.longest);
-            return Ok(());
+            return Ok(false);
         }
         let key = Item { frame: CUT, ..*item };
         let words = match self.moves.cache.inside(&key) {
@@ -212,11 +238,8 @@ impl<'e> Composer<'e> {
                 self.moves.cache.set_inside(key, composer.dense())
             }
         };
-        match self.base {
-            None => self.base = Some((words, Vec::new())),
-            Some(_) => self.more.push(words),
-        }
-        Ok(())
+        self.add_base(words);
+        Ok(true)
     }
 
     /// All ids found so far, as one bitmask.
@@ -243,10 +266,90 @@ impl<'e> Composer<'e> {
         }
     }
 
-    fn walk_vocabulary(&mut self, config: ConfigId) -> Result<()> {
-        let found = self.walk(&self.index.vocabulary.trie, config)?;
+    /// Walk the vocabulary with some items: what stays above their frames is known from the skeleton, the rest is walked.
+    fn walk_vocabulary(&mut self, items: &[Item]) -> Result<()> {
+        let skeleton = self.skeleton(items)?;
+        match &skeleton.base {
+            Some(words) => self.add_base(words.clone()),
+            None => self.ids.extend_from_slice(&skeleton.ids),
+        }
+        self.doubtful.extend_from_slice(&skeleton.doubtful);
+        let config = self.moves.part(items);
+        let found = self.walk_cuts(&self.index.vocabulary.trie, &skeleton.cuts, config)?;
         self.take(found);
         Ok(())
+    }
+
+    /// Walk only below the nodes where frames are left.
+    fn walk_cuts(&mut self, trie: &Trie, cuts: &[CutNode], config: ConfigId) -> Result<Found> {
+        let start = Place { config: self.moves.cache.configs.get(config), perhaps: false };
+        let mut stack = vec![start; trie.longest() + 1];
+        let mut walker = ConfigWalker::new(self.moves, self.work, trie.sink(), self.inside);
+        for cut in cuts {
+            let mut place = Some(start);
+            for (depth, &byte) in cut.path.iter().enumerate() {
+                place = place.and_then(|place| walker.step(place, byte));
+                if let Some(place) = place {
+                    stack[depth + 1] = place;
+                }
+            }
+            if let Some(place) = place {
+                let node = cut.node as usize;
+                walker.reach(trie.id(node), place);
+                trie.walk_nodes(&mut walker, node + 1..trie.end(node), &mut stack);
+            }
+        }
+        walker.finish(&mut self.cut)
+    }
+
+    /// What the items allow whatever their frames are: walked once for all stacks.
+    fn skeleton(&mut self, items: &[Item]) -> Result<Arc<Skeleton>> {
+        let config = self.shallow(items);
+        if let Some(known) = self.moves.cache.skeleton(config, WHOLE) {
+            return Ok(known);
+        }
+        let (found, cuts) = self.walk_to_cuts(&self.index.vocabulary.trie, config)?;
+        let mut composer = Composer::new(self.index, self.moves, self.work);
+        composer.take(found);
+        let base = (composer.ids.len() > MAX_LISTED).then(|| composer.dense());
+        let ids = if base.is_some() { Box::default() } else { composer.ids.into() };
+        let skeleton = Skeleton { base, ids, doubtful: composer.doubtful.into(), cuts };
+        Ok(self.moves.cache.set_skeleton(config, WHOLE, skeleton))
+    }
+
+    /// The same for the rests of a part; its ids are those of the rests.
+    fn rest_skeleton(&mut self, config: ConfigId, part: &Part) -> Result<Arc<Skeleton>> {
+        let items = &self.moves.cache.configs.get(config).items;
+        let shallow = self.shallow(items);
+        if let Some(known) = self.moves.cache.skeleton(shallow, part.serial) {
+            return Ok(known);
+        }
+        let (found, cuts) = self.walk_to_cuts(&part.rests, shallow)?;
+        let skeleton = Skeleton { base: None, ids: found.sure.into(), doubtful: found.doubtful.into(), cuts };
+        Ok(self.moves.cache.set_skeleton(shallow, part.serial, skeleton))
+    }
+
+    /// The configuration of some items without their frames.
+    fn shallow(&self, items: &[Item]) -> ConfigId {
+        let mut shallow: Vec<Item> = items.iter().map(|item| Item { frame: CUT, ..*item }).collect();
+        shallow.sort_unstable();
+        shallow.dedup();
+        self.moves.part(&shallow)
+    }
+
+    fn walk_to_cuts(&mut self, trie: &Trie, config: ConfigId) -> Result<(Found, Vec<CutNode>)> {
+        let start = Place { config: self.moves.cache.configs.get(config), perhaps: false };
+        let mut walker = ConfigWalker::new(self.moves, self.work, trie.sink(), true);
+        let cuts = walk_to_cuts(trie, &mut walker, start);
+        let mut ignored = false;
+        Ok((walker.finish(&mut ignored)?, cuts))
+    }
+
+    fn add_base(&mut self, words: Arc<[u32]>) {
+        match self.base {
+            None => self.base = Some((words, Vec::new())),
+            Some(_) => self.more.push(words),
+        }
     }
 
     /// Walk the tokens that begin with one of some bytes.
@@ -412,6 +515,57 @@ impl<'e> Steps<'e> {
     }
 }
 
+/// What some items allow whatever their frames are, and where that depends on a frame.
+#[derive(Debug)]
+pub struct Skeleton {
+    /// The ids as a bitmask, where they are many; else as a list.
+    pub base: Option<Arc<[u32]>>,
+    pub ids: Box<[u32]>,
+    pub doubtful: Box<[u32]>,
+    /// Nodes of the trie where a frame is left.
+    pub cuts: Vec<CutNode>,
+}
+
+#[derive(Debug)]
+pub struct CutNode {
+    node: u32,
+    /// The bytes of the node's string.
+    path: Box<[u8]>,
+}
+
+/// The key of skeletons over the whole vocabulary; parts have serials from 1 on.
+const WHOLE: u64 = 0;
+
+/// More ids than this are kept as a bitmask that masks are patches on.
+const MAX_LISTED: usize = 192;
+
+/// Walk the whole trie, but stop below each node where a frame that was cut off is left; returns those nodes.
+fn walk_to_cuts<'e>(trie: &Trie, walker: &mut ConfigWalker<'e, '_>, start: Place<'e>) -> Vec<CutNode> {
+    let mut stack = vec![start; trie.longest() + 1];
+    let mut path: Vec<u8> = Vec::new();
+    let mut cuts = Vec::new();
+    let mut node = 0;
+    while node < trie.n_nodes() {
+        let (depth, byte) = (trie.depth(node), trie.byte(node));
+        path.truncate(depth);
+        match walker.step(stack[depth], byte) {
+            Some(place) => {
+                walker.reach(trie.id(node), place);
+                stack[depth + 1] = place;
+                path.push(byte);
+                node += 1;
+            }
+            None => {
+                if std::mem::take(&mut walker.was_cut) {
+                    cuts.push(CutNode { node: node as u32, path: [&*path, &[byte]].concat().into() });
+                }
+                node = trie.end(node);
+            }
+        }
+    }
+    cuts
+}
+
 /// What a walk reached: ids, and ids that are right only if no key or item is written twice.
 struct Found {
     sure: Vec<u32>,
@@ -432,6 +586,8 @@ struct ConfigWalker<'e, 'w> {
     found: Found,
     sink: u32,
     inside: bool,
+    /// Inside: the last step would have left a frame that was cut off.
+    was_cut: bool,
     cut: bool,
     error: Option<Error>,
 }
@@ -439,7 +595,7 @@ struct ConfigWalker<'e, 'w> {
 impl<'e, 'w> ConfigWalker<'e, 'w> {
     fn new(moves: Moves<'e>, work: &'w mut Work, sink: u32, inside: bool) -> Self {
         let found = Found { sure: Vec::new(), doubtful: Vec::new() };
-        ConfigWalker { moves, work, found, sink, inside, cut: false, error: None }
+        ConfigWalker { moves, work, found, sink, inside, was_cut: false, cut: false, error: None }
     }
 
     fn finish(self, cut: &mut bool) -> Result<Found> {
@@ -482,6 +638,7 @@ impl<'e> Walker for ConfigWalker<'e, '_> {
         let config = self.moves.cache.configs.get(id);
         if config.cut {
             self.cut = !self.inside;
+            self.was_cut = true;
             return None;
         }
         Some(Place { config, perhaps: place.perhaps | config.perhaps })

@@ -6,6 +6,7 @@
 //! for every such state of every format.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::vocabulary::Vocabulary;
 use crate::compile::acyclic::Acyclic;
@@ -23,6 +24,8 @@ pub type CharSet = Vec<(u32, u32)>;
 
 #[derive(Debug)]
 pub struct Part {
+    /// Tells parts apart, from 1 on.
+    pub serial: u64,
     /// At i: the runs of at most i characters; the last entry has all of them.
     levels: Vec<Arc<[u32]>>,
     /// Runs of more than `LEVELS` characters, as (characters, id), ascending.
@@ -95,6 +98,7 @@ impl Part {
         let rests = Trie::build(&strings).expect("rests are no larger than the vocabulary");
         runs.long.sort_unstable();
         Part {
+            serial: next_serial(),
             levels: runs.levels(vocabulary.n_words()),
             n_runs: runs.n,
             long_runs: runs.long,
@@ -138,6 +142,7 @@ impl Part {
             && token_starts.last().is_some_and(|&end| end as usize == tokens.len())
             && outer_bytes.is_sorted();
         fits.then_some(Part {
+            serial: next_serial(),
             levels,
             long_runs,
             n_runs,
@@ -188,6 +193,11 @@ struct Rest {
     id: u32,
     at: u32,
     chars: u32,
+}
+
+fn next_serial() -> u64 {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    LAST.fetch_add(1, Ordering::Relaxed) + 1
 }
 
 /// One entry a depth of the trie while tokens are cut.
