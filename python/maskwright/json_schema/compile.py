@@ -74,7 +74,9 @@ def _one_of(name: str, value: object, known: tuple[object, ...]) -> None:
 class SchemaCompile:
     """One schema on its way. `grammar` is the result, `ignored` what was dropped."""
 
-    def __init__(self, schema: Any, options: Options) -> None:
+    grammar: Grammar
+
+    def __init__(self, schema: Any, options: Options, *, write: bool = True) -> None:
         self.options = options
         if isinstance(schema, (str, bytes)):
             schema = parse_json(schema)
@@ -90,6 +92,11 @@ class SchemaCompile:
             from maskwright.json_schema.report import refuse_unknown  # noqa: PLC0415 - only where it is asked for
 
             refuse_unknown(self.documents)
+        if write:
+            self.write()
+
+    def write(self) -> None:
+        """Make the grammar."""
         self.grammar = self._grammar()
 
     def _reader(self) -> Reader:

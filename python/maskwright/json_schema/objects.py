@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["write_members"]
 
-MAX_SEQUENCE = 16
-"""Named members up to which a plain sequence is written; its size is the square of that where all are optional."""
+MAX_FIRST = 3
+"""Members that may be first, up to which a plain sequence is written: what may follow is written once for each."""
 
 MAX_SUBSETS = 5
 """Optional members whose subsets are told apart where some other key must exist."""
@@ -40,7 +40,7 @@ def write_members(writer: Writer, members: Members, names: Names | None) -> Node
     if (not shown and not members.opens) or high == 0:
         return writer.layout.container(b"{}", None, may_be_empty=low == 0)
     if writer.ordered and not members.opens and high is None and low == len(members.required):
-        if len(shown) <= MAX_SEQUENCE or len(shown) == low:
+        if next((i for i, key in enumerate(shown) if key in members.required), len(shown)) < MAX_FIRST:
             return _sequence(writer, members, shown)
     return _remembered(writer, members, max(low, 1), high, may_be_empty=low == 0)
 

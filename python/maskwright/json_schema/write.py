@@ -104,11 +104,11 @@ class Writer:
             return self.builder.choice([self.value(part, names) for part in form.parts])
         return self._cases(form, self.place, self._order(form, names))
 
-    def _plain(self, form: Form, place: Place, flags: Part, names: Names | None) -> Node | None:
+    def _plain(self, form: Form, place: Place, flags: int, names: Names | None) -> Node | None:
         """What needs no clauses: a scalar type alone, a reference alone, a union of schemas alone."""
         flags &= ~Part.UNKNOWN
         schema = place.schema
-        if flags is Part.TYPE or flags == Part.TYPE:
+        if flags == Part.TYPE:
             return self._scalar(schema["type"])
         if flags == Part.REF:
             target = self.reader.forms.schema(self.reader.documents.follow(place, "$ref"))
