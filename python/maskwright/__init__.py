@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from maskwright.bitmask import allocate_bitmask, apply_bitmask
     from maskwright.compiler import Compiler
     from maskwright.index import Index
+    from maskwright.json_schema import Report, Whitespace, check_schema
     from maskwright.limits import Limits
     from maskwright.reference import (
         DEAD,
@@ -60,15 +61,18 @@ __all__ = [
     "Limits",
     "MaskwrightError",
     "PatternError",
+    "Report",
     "SamplingParams",
     "SchemaError",
     "TokenIndex",
     "TokenNotAllowed",
     "Vocabulary",
     "VocabularyError",
+    "Whitespace",
     "allocate_bitmask",
     "apply_bitmask",
     "apply_mask",
+    "check_schema",
     "constrained_sample",
     "json_schema_to_regex",
     "regex_to_dfa",
@@ -83,12 +87,15 @@ _HOMES = {
     "Constraint": "maskwright.reference",
     "Index": "maskwright.index",
     "Limits": "maskwright.limits",
+    "Report": "maskwright.json_schema",
     "SamplingParams": "maskwright.sampling",
     "TokenIndex": "maskwright.reference",
     "Vocabulary": "maskwright.vocabulary",
+    "Whitespace": "maskwright.json_schema",
     "allocate_bitmask": "maskwright.bitmask",
     "apply_bitmask": "maskwright.bitmask",
     "apply_mask": "maskwright.sampling",
+    "check_schema": "maskwright.json_schema",
     "constrained_sample": "maskwright.sampling",
     "json_schema_to_regex": "maskwright.reference",
     "regex_to_dfa": "maskwright.reference",

@@ -294,13 +294,16 @@ class Compiler:
         work: list[SchemaCompile] = []
 
         def read() -> tuple[Grammar, tuple[Any, ...]]:
-            work.append(SchemaCompile(schema, options))
+            if not work:
+                work.append(SchemaCompile(schema, options))
             return work[0].grammar, tuple(work[0].ignored)
 
-        try:
-            return self._compile(("schema", text or "", options), read, known=text is not None)
-        except GrammarError as error:
-            raise work[0].no_value(error) from error
+        source = ("schema", text if text is not None else f"unnamed {next(_UNNAMED)}", options)
+        while True:
+            try:
+                return self._compile(source, read)
+            except GrammarError as error:
+                work[0].retry(error)
 
     def _read_grammar(self, text: str, syntax: Syntax, start: str | None) -> tuple[Grammar, Sequence[Any]]:
         special = self.vocabulary.special

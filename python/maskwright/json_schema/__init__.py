@@ -13,6 +13,7 @@ report.py       what a schema asks for and what becomes of it
 """
 
 from maskwright.json_schema.compile import Ignored, Options, SchemaCompile
+from maskwright.json_schema.report import Finding, Report, check_schema
 from maskwright.json_schema.whitespace import Whitespace
 
-__all__ = ["Ignored", "Options", "SchemaCompile", "Whitespace"]
+__all__ = ["Finding", "Ignored", "Options", "Report", "SchemaCompile", "Whitespace", "check_schema"]

@@ -138,6 +138,13 @@ class Algebra:
 
     def _meet_strings(self, a: StringSet, b: StringSet) -> StringSet | None:
         met = a.intersect(b)
+        if met.allowed is not None or met.is_free:
+            return None if met.is_empty() else met
+        return met
+
+    def _meet_strings_surely(self, a: StringSet, b: StringSet) -> StringSet | None:
+        """The same, and the engine is asked whether patterns exclude each other: that takes some milliseconds."""
+        met = a.intersect(b)
         return None if self.no_string(met) else met
 
     def no_string(self, strings: StringSet) -> bool:
@@ -282,7 +289,7 @@ class Algebra:
             not cases.null,
             BOTH - cases.booleans,
             self._none_of((ANY_NUMBER,), cases.numbers, self._no_number, self._meet_numbers),
-            self._none_of((ANY_STRING,), cases.strings, StringSet.complement, self._meet_strings),
+            self._none_of((ANY_STRING,), cases.strings, StringSet.complement, self._meet_strings_surely),
             self._none_of((ANY_ITEMS,), cases.arrays, self._no_items, self.meet_items),
             self._none_of((ANY_MEMBERS,), cases.objects, self._no_members, self.meet_members),
         )
@@ -293,7 +300,7 @@ class Algebra:
             a.null and not b.null,
             a.booleans - b.booleans,
             self._none_of(a.numbers, b.numbers, self._no_number, self._meet_numbers),
-            self._none_of(a.strings, b.strings, StringSet.complement, self._meet_strings),
+            self._none_of(a.strings, b.strings, StringSet.complement, self._meet_strings_surely),
             self._none_of(a.arrays, b.arrays, self._no_items, self.meet_items),
             self._none_of(a.objects, b.objects, self._no_members, self.meet_members),
         )
@@ -480,9 +487,9 @@ class Algebra:
         return found
 
     def _all_empty(self, cases: Cases, depth: int) -> bool:
-        if cases.null or cases.booleans or cases.numbers or cases.strings:
+        if cases.null or cases.booleans or cases.numbers:
             return False
-        return all(self.no_items(items, depth) for items in cases.arrays) and all(
+        return all(self.no_string(strings) for strings in cases.strings) and all(self.no_items(items, depth) for items in cases.arrays) and all(
             self.no_members(members, depth) for members in cases.objects
         )
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
 from typing import TYPE_CHECKING
 
 from maskwright.errors import LimitError
 from maskwright.ir import SPELLING_JSON, Node
+from maskwright.json_schema.alike import comparable
 from maskwright.json_schema.clauses import Contains, Items
 from maskwright.json_schema.forms import FALSE, Form
 from maskwright.json_schema.refusals import unsupported
@@ -14,7 +16,7 @@ from maskwright.json_schema.refusals import unsupported
 if TYPE_CHECKING:
     from maskwright.json_schema.write import Writer
 
-__all__ = ["write_items"]
+__all__ = ["listed", "shortened", "write_items"]
 
 MAX_COUNTED = 3_000
 """States of position and counts that an array with `contains` may take; each becomes a rule."""
@@ -22,7 +24,7 @@ MAX_COUNTED = 3_000
 
 def write_items(writer: Writer, items: Items) -> Node:
     """A node for the arrays of a clause, brackets and all."""
-    items = _shortened(items)
+    items = shortened(items)
     if items.maximum is not None and items.minimum > items.maximum:
         return writer.builder.empty()
     unique = items.unique is not None and (items.maximum is None or items.maximum > 1)
@@ -34,11 +36,11 @@ def write_items(writer: Writer, items: Items) -> Node:
         return _Counted(writer, items, counts).node()
     if items.maximum == 0:
         return writer.layout.container(b"[]", None, may_be_empty=True)
-    body = _distinct(writer, items) if unique else _listed(writer, items)
+    body = _distinct(writer, items) if unique else listed(writer, items)
     return writer.layout.container(b"[]", body, may_be_empty=items.minimum == 0)
 
 
-def _shortened(items: Items) -> Items:
+def shortened(items: Items) -> Items:
     """Without positions that no item can have."""
     prefix, rest, maximum = items.prefix, items.rest, items.maximum
     if FALSE in prefix:
@@ -51,14 +53,15 @@ def _shortened(items: Items) -> Items:
     return Items(prefix, rest, items.minimum, maximum, items.contains, items.unique)
 
 
-def _listed(writer: Writer, items: Items) -> Node:
-    """At least one item, with commas between."""
+def listed(writer: Writer, items: Items, value: Callable[[Form], Node] | None = None) -> Node:
+    """At least one item, with commas between; `value` writes an item."""
+    value = value or writer.value
     builder, comma = writer.builder, writer.layout.comma
     length = len(items.prefix)
     low, high = items.minimum, items.maximum
     later = builder.literal(b"")
     if items.rest is not FALSE:
-        item = writer.value(items.rest)
+        item = value(items.rest)
         start = max(length, 1)
         later = builder.repeat(
             builder.sequence([comma, item]), max(low - start, 0), None if high is None else high - start
@@ -66,17 +69,20 @@ def _listed(writer: Writer, items: Items) -> Node:
         if not length:
             return builder.sequence([item, later])
     for place in range(length - 1, 0, -1):
-        after = builder.sequence([comma, writer.value(items.prefix[place]), later])
+        after = builder.sequence([comma, value(items.prefix[place]), later])
         later = after if place < low else builder.optional(after)
-    return builder.sequence([writer.value(items.prefix[0]), later])
+    return builder.sequence([value(items.prefix[0]), later])
 
 
 def _distinct(writer: Writer, items: Items) -> Node:
     """Items of which no two are alike."""
-    rest = None if items.rest is FALSE else writer.value(items.rest)
+    asked = items.unique
+    assert asked is not None
+    writer.compared.append(asked)
+    rest = None if items.rest is FALSE else comparable(writer, items.rest, asked)
     return writer.builder.distinct(
         writer.layout.comma,
-        [writer.value(form) for form in items.prefix],
+        [comparable(writer, form, asked) for form in items.prefix],
         rest,
         minimum=max(items.minimum, 1),
         maximum=items.maximum,

@@ -12,7 +12,7 @@ from maskwright.json_schema.forms import Form
 from maskwright.json_schema.keywords import Draft
 from maskwright.json_schema.places import Documents
 from maskwright.json_schema.reading import Reader
-from maskwright.json_schema.refusals import Unsupported
+from maskwright.json_schema.refusals import Unsupported, unsupported
 from maskwright.json_schema.schema_text import parse_json
 from maskwright.json_schema.spelling import Style
 from maskwright.json_schema.whitespace import Whitespace, choose_whitespace
@@ -74,7 +74,9 @@ def _one_of(name: str, value: object, known: tuple[object, ...]) -> None:
 class SchemaCompile:
     """One schema on its way. `grammar` is the result, `ignored` what was dropped."""
 
-    def __init__(self, schema: Any, options: Options) -> None:
+    grammar: Grammar
+
+    def __init__(self, schema: Any, options: Options, *, write: bool = True) -> None:
         self.options = options
         if isinstance(schema, (str, bytes)):
             schema = parse_json(schema)
@@ -90,6 +92,11 @@ class SchemaCompile:
             from maskwright.json_schema.report import refuse_unknown  # noqa: PLC0415 - only where it is asked for
 
             refuse_unknown(self.documents)
+        if write:
+            self.write()
+
+    def write(self) -> None:
+        """Make the grammar."""
         self.grammar = self._grammar()
 
     def _reader(self) -> Reader:
@@ -111,7 +118,7 @@ class SchemaCompile:
     def _write(self) -> Grammar:
         options = self.options
         whitespace = choose_whitespace(options.whitespace, options.indent, options.style)
-        writer = Writer(self.reader, options.style, whitespace, options.ordered)
+        writer = self._writer = Writer(self.reader, options.style, whitespace, options.ordered)
         try:
             return writer.grammar(self.root)
         except PatternError as error:
@@ -133,8 +140,18 @@ class SchemaCompile:
         self.root = self._root()
         return True
 
-    def no_value(self, error: GrammarError) -> MaskwrightError:
-        """The engine's error that no text is in the format, in the words of the schema."""
-        if not error.what.startswith("no text at all"):
-            return error
-        return explain_no_value(self.reader, self.root)
+    def retry(self, error: GrammarError) -> None:
+        """What to do about an error of the engine: go on without a keyword, or raise it in the words of the schema."""
+        translated = self._translated(error)
+        may_drop = self.options.unsupported == "ignore" and isinstance(translated, Unsupported)
+        if not may_drop or not self._drop(translated):  # type: ignore[arg-type]
+            raise translated from error
+        self.write()
+
+    def _translated(self, error: GrammarError) -> MaskwrightError:
+        if error.what.startswith("no text at all"):
+            return explain_no_value(self.reader, self.root)
+        if self._writer.compared:
+            why = f"{error.what}: {error.why}" if error.why else error.what
+            return unsupported(self._writer.compared[0], "uniqueItems", why)
+        return error

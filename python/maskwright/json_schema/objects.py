@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -14,10 +15,10 @@ from maskwright.json_schema.refusals import unsupported
 if TYPE_CHECKING:
     from maskwright.json_schema.write import Names, Writer
 
-__all__ = ["write_members"]
+__all__ = ["in_order", "sequence", "write_members"]
 
-MAX_SEQUENCE = 16
-"""Named members up to which a plain sequence is written; its size is the square of that where all are optional."""
+MAX_FIRST = 3
+"""Members that may be first, up to which a plain sequence is written: what may follow is written once for each."""
 
 MAX_SUBSETS = 5
 """Optional members whose subsets are told apart where some other key must exist."""
@@ -25,7 +26,7 @@ MAX_SUBSETS = 5
 
 def write_members(writer: Writer, members: Members, names: Names | None) -> Node:
     """A node for the objects of a clause, braces and all."""
-    members = _in_order(members, names)
+    members = in_order(members, names)
     if members.exists:
         return _with_others(writer, members)
     low = max(members.minimum, len(members.required))
@@ -40,12 +41,12 @@ def write_members(writer: Writer, members: Members, names: Names | None) -> Node
     if (not shown and not members.opens) or high == 0:
         return writer.layout.container(b"{}", None, may_be_empty=low == 0)
     if writer.ordered and not members.opens and high is None and low == len(members.required):
-        if len(shown) <= MAX_SEQUENCE or len(shown) == low:
-            return _sequence(writer, members, shown)
+        if next((i for i, key in enumerate(shown) if key in members.required), len(shown)) < MAX_FIRST:
+            return sequence(writer, members, shown)
     return _remembered(writer, members, max(low, 1), high, may_be_empty=low == 0)
 
 
-def _in_order(members: Members, names: Names | None) -> Members:
+def in_order(members: Members, names: Names | None) -> Members:
     """Members in the order of `names`; those of a branch that is open for them get names of their own."""
     if names is None or not (members.named or members.opens):
         return members
@@ -70,13 +71,16 @@ def _tail(writer: Writer, form: Form) -> Node:
     return writer.builder.sequence([writer.layout.colon, writer.value(form)])
 
 
-def _sequence(writer: Writer, members: Members, shown: dict[str, Form]) -> Node:
+def sequence(
+    writer: Writer, members: Members, shown: dict[str, Form], value: Callable[[Form], Node] | None = None
+) -> Node:
     """Members in order as a plain sequence: one of them is first, each later one comes with a comma before it."""
+    value = value or writer.value
     builder, comma = writer.builder, writer.layout.comma
     first: list[Node] = []
     later = builder.literal(b"")
     for key in reversed(shown):
-        member = builder.sequence(_member(writer, key, shown[key]))
+        member = builder.sequence([writer.spelling.literal(key), writer.layout.colon, value(shown[key])])
         required = key in members.required
         if required:
             first.clear()

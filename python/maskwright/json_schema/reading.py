@@ -58,6 +58,7 @@ class Reader:
         self._ignored = ignored
         self._cases: dict[Form, Cases] = {}
         self._within: dict[Form, None] = {}
+        self._flags: dict[int, int] = {}
         self.pattern_places: dict[str, tuple[Place, str]] = {}
 
     def child(self, place: Place, schema: Any, *steps: Any) -> Form:
@@ -131,24 +132,18 @@ class Reader:
 
     # Schemas
 
-    def flags(self, place: Place) -> Part:
-        """What the keywords of a schema speak about."""
-        known = keywords_of(place.draft)
-        flags = Part.NOTHING
-        for keyword in place.schema:
-            flags |= known.get(keyword, Part.UNKNOWN)
-        if flags & Part.REF and place.draft.ref_hides:
-            return Part.REF
-        if self._ignored and any((id(place.schema), keyword) in self._ignored for keyword in place.schema):
-            return self._flags_left(place, known)
-        return flags
-
-    def _flags_left(self, place: Place, known: dict[str, Part]) -> Part:
-        """The flags without keywords that are knowingly dropped."""
-        flags = Part.NOTHING
-        kept = {key: value for key, value in place.schema.items() if (id(place.schema), key) not in self._ignored}
-        for keyword in kept:
-            flags |= known.get(keyword, Part.UNKNOWN)
+    def flags(self, place: Place) -> int:
+        """What the keywords of a schema speak about, bits of `Part`."""
+        schema = place.schema
+        flags = self._flags.get(id(schema))
+        if flags is None:
+            known = keywords_of(place.draft)
+            flags = 0
+            for keyword in schema if not self._ignored else self._kept(place):
+                flags |= known.get(keyword, Part.UNKNOWN)
+            if flags & Part.REF and place.draft.ref_hides:
+                flags = Part.REF
+            self._flags[id(schema)] = flags
         return flags
 
     def _schema(self, place: Place) -> Cases:
@@ -176,7 +171,7 @@ class Reader:
             return schema
         return {key: value for key, value in schema.items() if key in known and (id(schema), key) not in ignored}
 
-    def _own(self, place: Place, schema: dict[str, Any], flags: Part) -> Cases:
+    def _own(self, place: Place, schema: dict[str, Any], flags: int) -> Cases:
         """What the keywords say that speak about the value itself, not about schemas for it."""
         types = self._types(place, schema) if flags & Part.TYPE else None
         if types is None and not flags & (Part.STRING | Part.NUMBER | Part.ARRAY | Part.OBJECT | Part.VALUES):

@@ -45,6 +45,8 @@ class Writer:
         self.spelling = Spelling(self.builder, style)
         self.layout = Layout(self.builder, whitespace)
         self.place: Place | None = None
+        self.compared: list[Place] = []
+        """The places of `uniqueItems` that are written."""
         self._nodes: dict[tuple[Form, Names | None], Node] = {}
         self._within: set[tuple[Form, Names | None]] = set()
         self._waiting: deque[tuple[int, Callable[[], Node], Place | None]] = deque()
@@ -98,23 +100,23 @@ class Writer:
             if simple is not None:
                 return simple
             plain = not flags & (Part.REF | Part.ANY_OF | Part.ONE_OF | Part.IN_PLACE | Part.UNEVALUATED | Part.VALUES)
-            return self._cases(form, place, names if plain else self._order(form, names))
+            return self._cases(form, place, names if plain else self.order(form, names))
         if form.kind == "or":
-            names = self._order(form, names)
+            names = self.order(form, names)
             return self.builder.choice([self.value(part, names) for part in form.parts])
-        return self._cases(form, self.place, self._order(form, names))
+        return self._cases(form, self.place, self.order(form, names))
 
-    def _plain(self, form: Form, place: Place, flags: Part, names: Names | None) -> Node | None:
+    def _plain(self, form: Form, place: Place, flags: int, names: Names | None) -> Node | None:
         """What needs no clauses: a scalar type alone, a reference alone, a union of schemas alone."""
         flags &= ~Part.UNKNOWN
         schema = place.schema
-        if flags is Part.TYPE or flags == Part.TYPE:
+        if flags == Part.TYPE:
             return self._scalar(schema["type"])
         if flags == Part.REF:
             target = self.reader.forms.schema(self.reader.documents.follow(place, "$ref"))
             return self.value(target, names)
         if flags == Part.ANY_OF:
-            names = self._order(form, names)
+            names = self.order(form, names)
             return self.builder.choice(
                 [self.value(part, names) for part in self.reader.listed(place, schema, "anyOf")]
             )
@@ -133,7 +135,7 @@ class Writer:
             return self.builder.literal(b"null")
         return None
 
-    def _order(self, form: Form, names: Names | None) -> Names | None:
+    def order(self, form: Form, names: Names | None) -> Names | None:
         """The order of members at a place where several schemas apply: that of the outermost one."""
         if names is not None or not self.ordered:
             return names
@@ -146,6 +148,16 @@ class Writer:
 
     def cases(self, cases: Cases, place: Place | None, names: Names | None) -> Node:
         """A node for the values of some clauses; arrays and objects become rules."""
+        ways = self.scalars(cases, place)
+        name = place.name if place else "value"
+        if cases.arrays:
+            ways.append(self.rule(name, lambda: self._arrays(cases.arrays), place))
+        if cases.objects:
+            ways.append(self.rule(name, lambda: self._objects(cases.objects, names), place))
+        return self.builder.choice(ways)
+
+    def scalars(self, cases: Cases, place: Place | None) -> list[Node]:
+        """Nodes for the values that are no arrays and no objects."""
         ways: list[Node] = []
         if cases.null:
             ways.append(self.builder.literal(b"null"))
@@ -154,12 +166,7 @@ class Writer:
             ways.append(self.builder.literals(texts))
         ways.extend(self.number(numbers, place) for numbers in cases.numbers)
         ways.extend(self.text(strings) for strings in cases.strings)
-        name = place.name if place else "value"
-        if cases.arrays:
-            ways.append(self.rule(name, lambda: self._arrays(cases.arrays), place))
-        if cases.objects:
-            ways.append(self.rule(name, lambda: self._objects(cases.objects, names), place))
-        return self.builder.choice(ways)
+        return ways
 
     def _arrays(self, clauses: tuple[Items, ...]) -> Node:
         return self.builder.choice([write_items(self, items) for items in clauses])

@@ -1,0 +1,154 @@
+"""What does a schema ask for, and what becomes of it? Every keyword with its place, without a vocabulary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from maskwright.errors import MaskwrightError, SchemaError
+from maskwright.json_schema import formats
+from maskwright.json_schema.compile import Options, SchemaCompile
+from maskwright.json_schema.keywords import TABLE, Part, keywords_of
+from maskwright.json_schema.places import Documents, Place, subschemas
+
+__all__ = ["Finding", "Report", "check_schema", "refuse_unknown"]
+
+_STATUS = {word.name: word.status for word in TABLE}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One keyword at one place. `status` is "enforced", "refused", "annotation", "structure" or "unknown"."""
+
+    pointer: str
+    keyword: str
+    status: str
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All keywords of a schema in document order. `error` is what would keep the schema from being compiled.
+
+    >>> report = check_schema({"type": "string", "pattern": "^a", "title": "A", "colour": "red"})
+    >>> report.is_enforced, [finding.status for finding in report.findings]
+    (True, ['enforced', 'enforced', 'annotation', 'unknown'])
+    """
+
+    findings: tuple[Finding, ...]
+    error: MaskwrightError | None = None
+
+    @property
+    def is_enforced(self) -> bool:
+        """Whether the whole schema can be compiled."""
+        return self.error is None
+
+    def with_status(self, status: str) -> list[Finding]:
+        """The findings with one status."""
+        return [finding for finding in self.findings if finding.status == status]
+
+    def __str__(self) -> str:
+        width = max((len(finding.status) for finding in self.findings), default=0)
+        lines = [
+            f"{finding.status:<{width}}  #{finding.pointer}" + (f"  {finding.note}" if finding.note else "")
+            for finding in self.findings
+        ]
+        counts = {finding.status: 0 for finding in self.findings}
+        for finding in self.findings:
+            counts[finding.status] += 1
+        lines.append(", ".join(f"{count} {status}" for status, count in sorted(counts.items())) or "no keywords")
+        if self.error is not None:
+            lines.append(str(self.error))
+        return "\n".join(lines)
+
+
+def check_schema(schema: Any, **options: Any) -> Report:
+    """What becomes of each keyword of a schema. `options` are those of `Compiler.json_schema`.
+
+    Raises `SchemaError` for what is no schema at all (text that is no JSON, say).
+
+    >>> print(check_schema({"type": "integer", "minimum": 1}))
+    enforced  #/type
+    enforced  #/minimum
+    2 enforced
+    """
+    chosen = Options(**options)
+    error: MaskwrightError | None = None
+    refused: dict[str, str] = {}
+    first = SchemaCompile(schema, replace(chosen, unsupported="ignore"), write=False)
+    documents = first.documents
+    try:
+        first.write()
+        refused = {note.pointer: note.reason for note in first.ignored}
+    except MaskwrightError as caught:
+        error = caught
+        if isinstance(caught, SchemaError) and caught.keyword:
+            refused = {caught.pointer: caught.why or caught.what}
+        refused.update({note.pointer: note.reason for note in first.ignored})
+    if error is None and refused and chosen.unsupported == "error":
+        try:
+            SchemaCompile(schema, chosen)
+        except MaskwrightError as caught:
+            error = caught
+    return Report(tuple(_findings(documents, refused, chosen)), error)
+
+
+def _findings(documents: Documents, refused: dict[str, str], options: Options) -> Iterator[Finding]:
+    for place in _places(documents):
+        known = keywords_of(place.draft)
+        hidden = place.draft.ref_hides and "$ref" in place.schema
+        for keyword, value in place.schema.items():
+            pointer = place.pointer_to(keyword)
+            if pointer in refused:
+                yield Finding(pointer, keyword, "refused", refused[pointer])
+            elif keyword not in known:
+                yield Finding(pointer, keyword, "unknown", _why_unknown(keyword))
+            elif hidden and keyword != "$ref":
+                status = "structure" if known[keyword] == Part.NOTHING else "annotation"
+                yield Finding(pointer, keyword, status, "hidden by the $ref beside it" if status == "annotation" else "")
+            else:
+                yield _finding(pointer, keyword, value, options)
+
+
+def _finding(pointer: str, keyword: str, value: Any, options: Options) -> Finding:
+    if keyword == "format":
+        if options.formats == "annotate":
+            return Finding(pointer, keyword, "annotation", 'formats="annotate"')
+        if not (isinstance(value, str) and formats.known(value)):
+            return Finding(pointer, keyword, "annotation", f"the format {value!r} is not known")
+    status = _STATUS[keyword]
+    return Finding(pointer, keyword, "enforced" if status == "when" else status)
+
+
+def _why_unknown(keyword: str) -> str:
+    since = [word.since for word in TABLE if word.name == keyword]
+    return "not in this draft" if since else ""
+
+
+def _places(documents: Documents) -> Iterator[Place]:
+    """All schemas of the document, in document order."""
+    waiting = [documents.root_place()]
+    while waiting:
+        place = waiting.pop()
+        if not isinstance(place.schema, dict):
+            continue
+        yield place
+        inner = [documents.child(place, schema, *steps) for schema, steps in subschemas(place.schema)]
+        waiting.extend(reversed(inner))
+
+
+def refuse_unknown(documents: Documents) -> None:
+    """Raise `SchemaError` for the first keyword that its draft does not know."""
+    for place in _places(documents):
+        known = keywords_of(place.draft)
+        for keyword in place.schema:
+            if keyword not in known:
+                raise SchemaError(
+                    f'unknown keyword "{keyword}"',
+                    pointer=place.pointer_to(keyword),
+                    keyword=keyword,
+                    why='the standard passes over it, and unknown_keywords="error" asks for more',
+                    try_=_why_unknown(keyword) or None,
+                    code="schema.unknown-keyword",
+                )
