@@ -2,8 +2,9 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::compile::words::{FewWords, Range};
 use crate::decimal::DecimalSet;
-use crate::program::{Action, Guard, Program, StateId};
+use crate::program::{Action, ByteEdge, Guard, Program, StateId};
 
 /// A language with more words than this is taken to have one that was not read yet.
 pub const MAX_WORDS: usize = 4_096;
@@ -32,7 +33,9 @@ pub struct Members {
     pub written: Vec<bool>,
     /// For each state within declared keys: the members below it, ascending.
     pub below: FxHashMap<StateId, Box<[u32]>>,
-    /// All open keys by identity, without the declared ones, if they are few.
+    /// For each open language: its keys by identity, without the declared ones, if they are few.
+    pub open_languages: Vec<Option<Words>>,
+    /// All open keys that have a value, if they are few.
     pub open_words: Option<Words>,
     /// For each state within open keys from where few texts are left: those texts.
     pub words: FxHashMap<StateId, Words>,
@@ -128,7 +131,18 @@ impl Members {
         written.count >= self.min && self.missing(written) == 0
     }
 
-    fn settle(&mut self, written: Vec<bool>) {
+    /// All keys of some open languages, if they are few.
+    pub fn words_of(&self, open: &FxHashSet<u32>) -> Option<Words> {
+        let mut all = Words::new();
+        for (_, words) in (0u32..).zip(&self.open_languages).filter(|(number, _)| open.contains(number)) {
+            all.extend(words.as_ref()?.iter().cloned());
+        }
+        Some(all)
+    }
+
+    fn settle(&mut self, written: Vec<bool>, open: &FxHashSet<u32>) {
+        self.has_open = !open.is_empty();
+        self.open_words = self.words_of(open);
         let n = written.len();
         self.after = vec![0; n + 1];
         self.next_required = vec![u32::MAX; n + 1];
@@ -159,27 +173,26 @@ pub struct Items {
 /// Find out, once the program is laid out, what its guards need to know of it.
 pub fn settle(program: &mut Program) {
     let mut written: FxHashMap<u32, FxHashSet<u32>> = FxHashMap::default();
+    let mut opened: FxHashMap<u32, FxHashSet<u32>> = FxHashMap::default();
     for edge in &program.byte_edges {
-        if let Action::Declare { spec, member } = program.actions[edge.action as usize] {
-            written.entry(spec).or_default().insert(member);
-        }
-    }
-    let mut below: Vec<(u32, StateId, Box<[u32]>)> = Vec::new();
-    let mut words: Vec<(u32, StateId, Words)> = Vec::new();
-    for (id, state) in (0u32..).zip(&program.states) {
-        match state.guard {
-            Guard::Key { spec } => below.push((spec, id, declared_below(program, id))),
-            Guard::Item { spec, .. } | Guard::OpenKey { spec } => {
-                words.extend(words_from(program, id).map(|words| (spec, id, words)));
-            }
+        match program.actions[edge.action as usize] {
+            Action::Declare { spec, member } => drop(written.entry(spec).or_default().insert(member)),
+            Action::Close { spec, open } => drop(opened.entry(spec).or_default().insert(open)),
             _ => {}
         }
     }
+    let mut below: Vec<(u32, StateId, Box<[u32]>)> = Vec::new();
+    for (id, state) in (0u32..).zip(&program.states) {
+        if let Guard::Key { spec } = state.guard {
+            below.push((spec, id, declared_below(program, id)));
+        }
+    }
+    let words = few_words(program);
     for (spec, memory) in (0u32..).zip(&mut program.memories) {
         if let Memory::Members(members) = memory {
             let found = written.remove(&spec).unwrap_or_default();
-            members
-                .settle((0..members.required.len() as u32).map(|member| found.contains(&member)).collect());
+            let written = (0..members.required.len() as u32).map(|member| found.contains(&member)).collect();
+            members.settle(written, &opened.remove(&spec).unwrap_or_default());
         }
     }
     for (spec, state, list) in below {
@@ -218,43 +231,42 @@ fn declared_below(program: &Program, state: StateId) -> Box<[u32]> {
     found.into()
 }
 
-/// All texts from a state of an open key or an item to its end, if they are few.
-fn words_from(program: &Program, state: StateId) -> Option<Words> {
-    let inside = |state: StateId| is_within(program, state);
-    let mut words: Words = Vec::new();
-    let mut open: Vec<(StateId, Vec<u8>)> = vec![(state, Vec::new())];
-    let mut steps = 0;
-    while let Some((state, text)) = open.pop() {
-        // An item may end in states from where the separator can begin, or the rule end.
-        let ends = program.states[state as usize].accept
-            || program.byte_edges(state).iter().any(|edge| !inside(edge.target))
-            || !program.call_edges(state).is_empty();
-        if ends {
-            words.push(text.as_slice().into());
-        }
-        for edge in program.byte_edges(state) {
-            if let Action::Close { .. } = program.actions[edge.action as usize] {
-                words.pop();
-                words.extend(
-                    (edge.low..=edge.high).map(|byte| [text.as_slice(), &[byte]].concat().into_boxed_slice()),
-                );
-                continue;
-            }
-            if !inside(edge.target) {
-                continue;
-            }
-            for byte in edge.low..=edge.high {
-                steps += 1;
-                if steps > 4 * MAX_WORDS || words.len() > MAX_WORDS || text.len() > 256 {
-                    return None;
-                }
-                let mut longer = text.clone();
-                longer.push(byte);
-                open.push((edge.target, longer));
-            }
-        }
-    }
-    Some(words)
+/// For each state within an open key or an item from where few texts lead to its end: the spec, the state, those texts.
+fn few_words(program: &Program) -> Vec<(u32, StateId, Words)> {
+    let states: Vec<StateId> =
+        (0..program.states.len() as u32).filter(|&state| is_within(program, state)).collect();
+    let place: FxHashMap<StateId, u32> = states.iter().copied().zip(0..).collect();
+    // One more state, where closing bytes lead.
+    let end = states.len() as u32;
+    let edges = |at: u32| -> Vec<Range> {
+        let Some(&state) = states.get(at as usize) else { return Vec::new() };
+        let to = |edge: &ByteEdge| match program.actions[edge.action as usize] {
+            Action::Close { .. } => Some(end),
+            _ => place.get(&edge.target).copied(),
+        };
+        program.byte_edges(state).iter().filter_map(|edge| Some((edge.low, edge.high, to(edge)?))).collect()
+    };
+    let ends = |at: u32| states.get(at as usize).is_none_or(|&state| may_end(program, state));
+    let few = FewWords::new(states.len() + 1, ends, edges, MAX_WORDS);
+    let found = (0u32..).zip(&states).filter_map(|(at, &state)| {
+        let (Guard::OpenKey { spec } | Guard::Item { spec, .. }) = program.states[state as usize].guard
+        else {
+            return None;
+        };
+        let words = few.words(at)?;
+        Some((spec, state, words.into_iter().map(Vec::into_boxed_slice).collect()))
+    });
+    found.collect()
+}
+
+/// An item may end in states from where its separator can begin, or the rule end.
+fn may_end(program: &Program, state: StateId) -> bool {
+    program.states[state as usize].accept
+        || program.byte_edges(state).iter().any(|edge| {
+            let closes = matches!(program.actions[edge.action as usize], Action::CloseItem { .. });
+            closes && !is_within(program, edge.target)
+        })
+        || !program.call_edges(state).is_empty()
 }
 
 /// What a key or an item is, whatever its spelling: its bytes, or the value that its JSON spells.

@@ -4,6 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::Budget;
 use super::draft::{Draft, Label};
+use super::words::FewWords;
 use crate::error::Result;
 
 const DEAD: u32 = u32::MAX;
@@ -54,42 +55,48 @@ impl Dfa {
 
     /// All texts, if there are at most `most`.
     pub fn words(&self, most: usize) -> Option<Vec<Vec<u8>>> {
-        let mut open = vec![(0u32, Vec::new())];
-        let (mut words, mut steps) = (Vec::new(), 0);
-        while let Some((state, word)) = open.pop().filter(|_| !self.accept.is_empty()) {
-            steps += 1;
-            // Every state is live, so a path as long as there are states goes round a cycle.
-            if words.len() > most || steps > 64 * most || word.len() > self.accept.len() {
-                return None;
-            }
-            open.extend(
-                (0..=255u8).filter_map(|byte| Some((self.step(state, byte)?, [&*word, &[byte]].concat()))),
-            );
-            if self.accepts(state) {
-                words.push(word);
-            }
+        if self.accept.is_empty() {
+            return Some(Vec::new());
         }
-        Some(words)
+        let few =
+            FewWords::new(self.accept.len(), |state| self.accepts(state), |state| self.outgoing(state), most);
+        few.words(0)
+    }
+
+    fn outgoing(&self, state: u32) -> Vec<(u8, u8, u32)> {
+        self.ranges_of(state).map(|(_, low, high, to)| (low, high, to)).collect()
+    }
+
+    /// Whether there are endless texts, but only zeros and white space make them so.
+    pub fn only_zeros_repeat(&self) -> bool {
+        let component = super::components::components(self.accept.len(), |state| {
+            self.outgoing(state).into_iter().map(|edge| edge.2)
+        });
+        let mut repeats =
+            self.ranges().filter(|&(from, _, _, to)| component[from as usize] == component[to as usize]);
+        let idle = |&(_, low, high, _): &(u32, u8, u8, u32)| low == high && b"0 \t\n\r".contains(&low);
+        repeats.next().is_some_and(|first| idle(&first)) && repeats.all(|edge| idle(&edge))
     }
 
     /// Every edge as (state, lowest byte, highest byte, next state).
     pub fn ranges(&self) -> impl Iterator<Item = (u32, u8, u8, u32)> + '_ {
-        (0..self.n_states()).flat_map(move |state| {
-            let mut low = 0usize;
-            std::iter::from_fn(move || {
-                while low < 256 {
-                    let Some(target) = self.step(state, low as u8) else {
-                        low += 1;
-                        continue;
-                    };
-                    let run =
-                        (low..256).take_while(|&byte| self.step(state, byte as u8) == Some(target)).count();
-                    let edge = (state, low as u8, (low + run - 1) as u8, target);
-                    low += run;
-                    return Some(edge);
-                }
-                None
-            })
+        (0..self.n_states()).flat_map(move |state| self.ranges_of(state))
+    }
+
+    fn ranges_of(&self, state: u32) -> impl Iterator<Item = (u32, u8, u8, u32)> + '_ {
+        let mut low = 0usize;
+        std::iter::from_fn(move || {
+            while low < 256 {
+                let Some(target) = self.step(state, low as u8) else {
+                    low += 1;
+                    continue;
+                };
+                let run = (low..256).take_while(|&byte| self.step(state, byte as u8) == Some(target)).count();
+                let edge = (state, low as u8, (low + run - 1) as u8, target);
+                low += run;
+                return Some(edge);
+            }
+            None
         })
     }
 

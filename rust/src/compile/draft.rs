@@ -27,7 +27,7 @@ pub enum Action {
     /// Reads a byte of an open key or of a distinct item.
     Append,
     /// Ends an open key with this byte: none before it, and no declared one, may be the same.
-    Close { spec: u32 },
+    Close { spec: u32, open: u32 },
     /// Leaves a distinct item: none before it may be the same.
     CloseItem { spec: u32 },
     /// Reads a byte of a decimal: some number of the set must go on like that.

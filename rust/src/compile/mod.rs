@@ -19,6 +19,7 @@ pub mod shape;
 pub mod thompson;
 pub mod trim;
 pub mod utf8;
+pub mod words;
 
 use crate::error::{Error, Result};
 use crate::program::Program;

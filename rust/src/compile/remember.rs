@@ -39,10 +39,12 @@ impl Thompson<'_, '_> {
         let open = members.open().map(|(key, _)| self.dfa(key)).collect::<Result<Vec<_>>>()?;
         let names: FxHashMap<Box<[u8]>, u32> =
             keys.iter().map(|key| identity(members.json, &key.word())).zip(0..).collect();
-        let mut open_words = few_words(members.json, &open);
-        if let Some(words) = &mut open_words {
+        let words_of = |dfa: &Dfa| {
+            let mut words = few_words(members.json, std::slice::from_ref(dfa))?;
             words.retain(|word| !names.contains_key(word));
-        }
+            Some(words)
+        };
+        let open_languages = open.iter().map(words_of).collect();
         let spec = self.remember(Memory::Members(memory::Members {
             ordered: members.ordered,
             min: members.min,
@@ -50,8 +52,7 @@ impl Thompson<'_, '_> {
             json: members.json,
             required: members.declared().map(|member| member.2).collect(),
             names,
-            has_open: !open.is_empty(),
-            open_words,
+            open_languages,
             ..Default::default()
         }));
         let mut draft = new_draft(Ending::Members { spec });
@@ -63,9 +64,9 @@ impl Thompson<'_, '_> {
         for ((_, tail, _), from) in members.declared().zip(tails) {
             self.run(&mut draft, Task { node: tail, from, to: after })?;
         }
-        for ((_, tail), dfa) in members.open().zip(&open) {
+        for (number, ((_, tail), dfa)) in (0u32..).zip(members.open().zip(&open)) {
             let from = draft.state();
-            self.open_key(&mut draft, spec, dfa, head, from)?;
+            self.open_key(&mut draft, Action::Close { spec, open: number }, dfa, head, from)?;
             self.run(&mut draft, Task { node: tail, from, to: after })?;
         }
         self.separator(
@@ -140,7 +141,8 @@ impl Thompson<'_, '_> {
         Ok(tails)
     }
 
-    fn open_key(&mut self, draft: &mut Draft, spec: u32, dfa: &Dfa, head: u32, tail: u32) -> Result<()> {
+    fn open_key(&mut self, draft: &mut Draft, close: Action, dfa: &Dfa, head: u32, tail: u32) -> Result<()> {
+        let Action::Close { spec, .. } = close else { unreachable!("an open key is closed") };
         self.spend_states(u64::from(dfa.n_states()))?;
         let base = draft.n_states;
         draft.n_states += dfa.n_states();
@@ -150,7 +152,7 @@ impl Thompson<'_, '_> {
                 return Err(overlap());
             }
             let (to, action) = match dfa.accepts(target) {
-                true => (tail, Action::Close { spec }),
+                true => (tail, close),
                 false => (base + target, Action::Append),
             };
             draft.edges.push((base + state, Label::Bytes(low, high), to, action));
@@ -164,6 +166,14 @@ impl Thompson<'_, '_> {
     fn distinct(&mut self, distinct: Distinct) -> Result<Draft> {
         let items = distinct.prefix.iter().chain([&distinct.rest]);
         let items = items.map(|&item| self.dfa(item)).collect::<Result<Vec<_>>>()?;
+        if distinct.json && items.iter().any(Dfa::only_zeros_repeat) {
+            return Err(Error::Grammar {
+                what: "different items that are spelled in endless ways but may be few".into(),
+                why:
+                    "only zeros or white space can be repeated in them, so most spellings are the same value"
+                        .into(),
+            });
+        }
         let finite: Vec<bool> = items.iter().map(|item| item.words(memory::MAX_WORDS).is_some()).collect();
         let rest = &items[items.len() - 1..];
         let places = items.len() - usize::from(rest[0].n_states() == 0);

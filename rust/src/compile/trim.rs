@@ -57,15 +57,24 @@ fn can_end(rule: &Rule, live: &[bool], memories: &[Memory]) -> bool {
                     written[member as usize] = true;
                 }
             }
-            let open = edges().any(|edge| matches!(edge.action, Action::Close { .. }));
-            let open_words = if open { members.open_words.as_ref().map_or(0, Vec::len) } else { 0 };
+            let open = edges().filter_map(|edge| match edge.action {
+                Action::Close { open, .. } => Some(open),
+                _ => None,
+            });
+            let open_words = members.words_of(&open.collect()).map(|words| words.len());
             let needed = members.required.iter().filter(|&&required| required).count();
+            let declared = written.iter().filter(|&&written| written).count();
             members.required.iter().zip(&written).all(|(&required, &written)| written || !required)
-                && (open && members.open_words.is_none()
-                    || open_words + written.iter().filter(|&&written| written).count()
-                        >= members.min as usize)
+                && open_words.is_none_or(|open| open + declared >= members.min as usize)
                 && needed <= members.max as usize
         }
+        Ending::Items { spec } => match &memories[spec as usize] {
+            Memory::Items(items) => {
+                let prefix = items.finite.len() - 1;
+                items.rest_words.as_ref().is_none_or(|rest| prefix + rest.len() >= items.min as usize)
+            }
+            _ => true,
+        },
         Ending::Decimal { spec } => match &memories[spec as usize] {
             Memory::Decimal(decimal) => decimal.goes_on(b""),
             _ => true,

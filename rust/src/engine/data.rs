@@ -131,7 +131,7 @@ impl<'e> Moves<'e> {
             Action::None | Action::Count => Acted::To(id),
             Action::Declare { spec, member } => self.declare(data, spec, member),
             Action::Append => self.append(data, byte, target),
-            Action::Close { spec } => self.close(data, spec, byte),
+            Action::Close { spec, .. } => self.close(data, spec, byte),
             Action::CloseItem { spec } => self.close_item(id, data, spec),
             Action::Digit { spec } => {
                 let text = [data.text.unwrap_or_default(), &[byte]].concat();
@@ -185,10 +185,20 @@ impl<'e> Moves<'e> {
 
     fn append(&self, data: DataKey, byte: u8, target: StateId) -> Acted {
         if data.opaque || (self.opaque && !self.is_few(target)) {
-            return self.keep(DataKey { text: None, opaque: true, ..data });
+            let next = self.cache.datas.intern(DataKey { text: None, opaque: true, ..data });
+            // Where only a few ends are left, the text may have to be one that was there before.
+            return if self.has_few_ends(target) { Acted::Perhaps(next) } else { Acted::To(next) };
         }
         let text = [data.text.unwrap_or_default(), &[byte]].concat();
         self.keep(DataKey { text: Some(&text), ..data })
+    }
+
+    fn has_few_ends(&self, state: StateId) -> bool {
+        match self.program.states[state as usize].guard {
+            Guard::Item { spec, .. } => self.items(spec).words.contains_key(&state),
+            Guard::OpenKey { spec } => self.members(spec).words.contains_key(&state),
+            _ => false,
+        }
     }
 
     /// Whether the item or key that the state is in has few words: then each is read as it is.
