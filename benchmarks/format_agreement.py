@@ -2,9 +2,9 @@
 
     python benchmarks/format_agreement.py [--suite DIR] [--maskbench FILE] [--show]
 
-Texts come from the repository's own cases; from the official suite (a checkout of JSON-Schema-Test-Suite), which
-says what is valid; and from the instances of a MaskBench file, as the `format` keyword meets them there. Each
-is judged by jsonschema-rs, and by jsonschema where that has a checker without further packages.
+Texts come from the repository's own cases; from the official suite (a checkout of JSON-Schema-Test-Suite),
+which says what is valid; and from the instances of a MaskBench file, where the `format` keyword meets them.
+Each is judged by jsonschema-rs, and by jsonschema where that has a checker without further packages.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from typing import Any
 import jsonschema
 import jsonschema_rs
 from jsonschema.validators import validator_for
-
 from maskwright.json_schema import formats
 
 _CASES = Path(__file__).parent.parent / "tests" / "data" / "json_schema" / "formats.json"
@@ -29,7 +28,8 @@ Texts = dict[str, dict[str, bool | None]]
 
 def main() -> None:
     """Collect, judge, print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    plain = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=plain)
     parser.add_argument("--suite", type=Path, help="a checkout of the official test suite")
     parser.add_argument("--maskbench", type=Path, help="a gzipped file of schemas with their instances")
     parser.add_argument("--show", action="store_true", help="print each text on which there is no agreement")
@@ -66,7 +66,7 @@ class _Recorder(jsonschema.FormatChecker):
         super().__init__(())
         self.asked: set[tuple[str, str]] = set()
 
-    def check(self, instance: object, format: str) -> None:  # noqa: A002 - jsonschema's name
+    def check(self, instance: object, format: str) -> None:
         """Take note of a text with a known format."""
         if isinstance(instance, str) and formats.known(format):
             self.asked.add((format, instance))
@@ -86,7 +86,7 @@ def _instances(path: Path) -> Iterator[tuple[str, str]]:
                 for test in task["tests"]:
                     for _ in validator.iter_errors(test["data"]):
                         pass
-            except Exception:  # noqa: BLE001, S112 - a schema that jsonschema cannot take yields no texts
+            except Exception:  # a schema that jsonschema cannot take yields no texts
                 continue
     yield from sorted(recorder.asked)
 

@@ -281,21 +281,10 @@ class Algebra:
 
     # Not
 
-    def no(self, cases: Cases) -> Cases:
-        """The values that are not in it."""
-        if cases is FULL:
-            return NONE
-        return Cases(
-            not cases.null,
-            BOTH - cases.booleans,
-            self._none_of((ANY_NUMBER,), cases.numbers, self._no_number, self._meet_numbers),
-            self._none_of((ANY_STRING,), cases.strings, StringSet.complement, self._meet_strings_surely),
-            self._none_of((ANY_ITEMS,), cases.arrays, self._no_items, self.meet_items),
-            self._none_of((ANY_MEMBERS,), cases.objects, self._no_members, self.meet_members),
-        )
-
     def without(self, a: Cases, b: Cases) -> Cases:
         """The values of `a` that are not in `b`. Clauses of `b` that have nothing in common with `a` cost nothing."""
+        if b is FULL:
+            return NONE
         return Cases(
             a.null and not b.null,
             a.booleans - b.booleans,

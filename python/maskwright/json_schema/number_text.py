@@ -28,6 +28,7 @@ from maskwright.json_schema.digits import (
     scale_of,
     write,
 )
+from maskwright.json_schema.interval import is_interval, whole_numbers, write_interval
 from maskwright.json_schema.numbers import ANY_NUMBER, INTEGERS, NumberSet
 from maskwright.json_schema.spelling import Style
 
@@ -39,8 +40,10 @@ MAX_FRACTION = 20
 EXPONENT = 8
 LARGE_EXPONENT = 24
 
-MAX_REMAINDERS = 400
-"""Remainders told apart by states; past it, an engine register holds the remainder."""
+MAX_REMAINDERS = 100
+MAX_BOUND = 4
+"""Remainders told apart by states, next to bounds of so many characters. Past it, and for every spelling with
+its many exponents, a register of the engine holds the remainder: states would be multiplied by each other."""
 
 MAX_REGISTER_DIGITS = 40
 _DIGITS = b"0123456789"
@@ -131,42 +134,55 @@ def _both_signs(numbers: NumberSet, places: int | None) -> Iterator[tuple[bytes,
         if lower is None or lower <= 0:
             at_zero = lower == 0 and lower_exclusive
             lower, lower_exclusive = _ZERO, factor < 0 or at_zero or _ZERO in numbers.excluded
-        if upper is not None and (upper < lower or (upper == lower and (lower_exclusive or upper_exclusive))):
-            continue
         inside = (value * factor for value in numbers.excluded)
         excluded = tuple(sorted(value for value in inside if value > 0 and value >= lower))
-        yield (
-            sign,
-            Magnitudes(
-                lower,
-                upper,
-                lower_exclusive,
-                upper_exclusive,
-                steps,
-                numbers.not_multiple_of,
-                excluded,
-                places,
-            ),
+        magnitudes = Magnitudes(
+            lower, upper, lower_exclusive, upper_exclusive, steps, numbers.not_multiple_of, excluded, places
         )
+        if not _is_void(magnitudes):
+            yield sign, magnitudes
 
 
 def _digits(magnitudes: Magnitudes, builder: Builder) -> Node:
-    """Magnitudes by an automaton. Raises `TooLarge`."""
+    """Magnitudes as nodes: an interval straight away, others by an automaton. Raises `TooLarge`."""
+    if is_interval(replace(magnitudes, excluded=())):
+        return _interval_without(magnitudes, builder)
     steps = magnitudes.multiples + magnitudes.not_multiples
-    if prod(map(modulus_of, steps)) > MAX_REMAINDERS:
+    if magnitudes.fraction is None or prod(map(modulus_of, steps)) > MAX_REMAINDERS:
         raise TooLarge
-    excluded = magnitudes.excluded
-    if len(excluded) > MAX_EXCLUDED:
-        magnitudes = replace(magnitudes, excluded=())
+    values = [
+        value for value in (magnitudes.lower, magnitudes.upper, *magnitudes.excluded) if value is not None
+    ]
+    if any(len(plain_decimal(value)) > MAX_BOUND for value in values):
+        raise TooLarge
     automaton = build(magnitudes)
-    if automaton is None:
-        return builder.empty()
-    found = write(builder, automaton)
-    if len(excluded) <= MAX_EXCLUDED:
-        return found
-    if automaton.cyclic:  # rules cannot stand inside an intersection
-        raise TooLarge
-    return builder.intersection([found, builder.complement(_spelled(excluded, builder))])
+    return builder.empty() if automaton is None else write(builder, automaton)
+
+
+def _interval_without(magnitudes: Magnitudes, builder: Builder) -> Node:
+    """An interval with some values taken out: cut at them, or, if they are many, all at once."""
+    excluded = magnitudes.excluded
+    plain = replace(magnitudes, excluded=())
+    if len(excluded) > MAX_EXCLUDED:
+        taken = builder.complement(_spelled(excluded, builder))
+        return builder.intersection([write_interval(plain, builder), taken])
+    branches = []
+    for value in excluded:
+        if plain.upper is not None and value > plain.upper:
+            break
+        if value > plain.lower or not plain.lower_exclusive:
+            branches.append(replace(plain, upper=value, upper_exclusive=True))
+            plain = replace(plain, lower=value, lower_exclusive=True)
+    nodes = [write_interval(part, builder) for part in (*branches, plain) if not _is_void(part)]
+    return builder.choice([node for node in nodes if node != builder.empty()])
+
+
+def _is_void(magnitudes: Magnitudes) -> bool:
+    """Do the bounds leave nothing between them?"""
+    lower, upper = magnitudes.lower, magnitudes.upper
+    if upper is None or lower < upper:
+        return False
+    return lower > upper or magnitudes.lower_exclusive or magnitudes.upper_exclusive
 
 
 def _spelled(values: Sequence[Fraction], builder: Builder) -> Node:
@@ -183,9 +199,8 @@ def _spelled(values: Sequence[Fraction], builder: Builder) -> Node:
 def _in_registers(numbers: NumberSet, builder: Builder, places: int) -> Iterator[Node]:
     """The plain decimals of both signs by the engine's own number node, cut at the excluded values."""
     edges: list[tuple[Fraction | None, bool]] = [(numbers.lower, numbers.lower_exclusive)]
-    for value in sorted(numbers.excluded):
-        if numbers.intersect(NumberSet(lower=value, upper=value)).lower == value:
-            edges.append((value, True))
+    bounds = NumberSet(lower=numbers.lower, upper=numbers.upper)
+    edges += [(value, True) for value in sorted(numbers.excluded) if bounds.contains(value)]
     edges.append((numbers.upper, numbers.upper_exclusive))
     known = [abs(value) for value, _ in edges if value is not None]
     digits = max([MAX_REGISTER_DIGITS, *(len(str(int(value))) for value in known)])
@@ -346,13 +361,10 @@ def _plain_normal(numbers: NumberSet, builder: Builder) -> Node:
 
 def _exponents(sign: int, low: int, high: int | None, builder: Builder) -> Node:
     """The exponents of one sign whose size is in an interval, in every spelling."""
-    sizes = build(Magnitudes(Fraction(low), None if high is None else Fraction(high)))
-    assert sizes is not None
+    sizes = whole_numbers(low, high, builder)
     letter = builder.byte_class(b"eE")
     written = builder.literal(b"-") if sign < 0 else builder.optional(builder.literal(b"+"))
-    return builder.sequence(
-        [letter, written, builder.repeat(builder.literal(b"0"), 0, None), write(builder, sizes)]
-    )
+    return builder.sequence([letter, written, builder.repeat(builder.literal(b"0"), 0, None), sizes])
 
 
 def _adjusted(value: Fraction) -> int:

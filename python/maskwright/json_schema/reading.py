@@ -110,17 +110,14 @@ class Reader:
         if kind == "schema":
             return self._schema(form.payload)
         if kind == "and":
-            found = FULL
-            for part in form.parts:
-                found = self.algebra.both(found, self.cases(part))
-            return found
+            return self._restrict_by_all(FULL, form)
         if kind == "or":
             found = NONE
             for part in form.parts:
                 found = self.algebra.either(found, self.cases(part))
             return found
         if kind == "not":
-            return self.algebra.no(self.cases(form.parts[0]))
+            return self.algebra.without(FULL, self.cases(form.parts[0]))
         if kind == "one":
             return self.algebra.exactly_one([self.cases(part) for part in form.parts])
         if kind == "value":
@@ -129,6 +126,35 @@ class Reader:
             cases: Cases = form.payload
             return cases
         return FULL if form is TRUE else NONE
+
+    def restrict(self, found: Cases, form: Form) -> Cases:
+        """The values of some clauses that satisfy a form too.
+
+        "Not" takes away from what there is: the complement of a clause costs nothing for types that are out already.
+        """
+        kind = form.kind
+        if found.is_empty or form is TRUE:
+            return found
+        if kind == "and":
+            return self._restrict_by_all(found, form)
+        if kind == "not":
+            return self.algebra.without(found, self.cases(form.parts[0]))
+        if found is FULL:
+            return self.cases(form)
+        if kind == "or":
+            joined = NONE
+            for part in form.parts:
+                joined = self.algebra.either(joined, self.restrict(found, part))
+            return joined
+        if kind == "one":
+            return self.algebra.exactly_one([self.restrict(found, part) for part in form.parts])
+        return self.algebra.both(found, self.cases(form))
+
+    def _restrict_by_all(self, found: Cases, form: Form) -> Cases:
+        """By each part in turn, those that take away last."""
+        for part in sorted(form.parts, key=lambda part: part.kind == "not"):
+            found = self.restrict(found, part)
+        return found
 
     # Schemas
 
@@ -156,10 +182,10 @@ class Reader:
             for form in self.in_place(place, schema):
                 if found.is_empty:
                     return found
-                found = self.algebra.both(found, self.cases(form))
+                found = self.restrict(found, form)
                 self.algebra.place = place
         if flags & Part.UNEVALUATED:
-            found = self.algebra.both(found, self.cases(unevaluated(self, place, schema)))
+            found = self.restrict(found, unevaluated(self, place, schema))
         return found
 
     def _kept(self, place: Place) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Formats: cases for each, through the values and through the spellings; dates and addresses against Python's own."""
+"""Formats: cases for each, as values and as spellings; dates and addresses against Python's own reading."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import re
 from pathlib import Path
 
 import pytest
-
 from maskwright.ir import Builder
 from maskwright.json_schema import formats
 from maskwright.json_schema.probe import Probe
@@ -154,7 +153,7 @@ def test_addresses(name: str, read: type, alphabet: str) -> None:
 
 
 def test_identifiers_against_the_generic_expression() -> None:
-    """Every URI is taken apart by the expression of RFC 3986, appendix B, into parts that are not empty by mistake."""
+    """Every URI has a scheme by the expression of RFC 3986, appendix B."""
     generic = re.compile(r"^(([^:/?#]+):)?(//([^/?#]*))?([^?#]*)(\?([^#]*))?(#(.*))?")
     for text in CASES["uri"]["valid"]:
         found = generic.match(text)
