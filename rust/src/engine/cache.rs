@@ -14,9 +14,6 @@ use super::data::{Data, DataKey, NOTHING, Text};
 use super::mask::MaskStore;
 use super::stack::{BOTTOM, CUT, Config, ConfigId, Content, Frame, FrameId, Item};
 
-/// How deep two frames with the same tops are united; below that both are kept, which is right but larger.
-const MAX_UNION_DEPTH: u32 = 48;
-
 /// Content without anything.
 pub const EMPTY: Content<'static> =
     Content { items: &[], end: false, cut: false, depth: 0, direct: false, perhaps: false };
@@ -92,39 +89,69 @@ impl Cache {
         self.frames.intern(Content { items, end, cut, depth, ..EMPTY })
     }
 
-    /// The frame that goes on where either does.
-    pub fn union(&self, a: FrameId, b: FrameId) -> FrameId {
-        self.union_below(a, b, 0)
-    }
-
-    fn union_below(&self, a: FrameId, b: FrameId, depth: u32) -> FrameId {
+    /// The frame that goes on where either does; counts its work in `steps`.
+    ///
+    /// Frames with the same tops are united all the way down, so that equal sets of stacks are one frame: keeping both
+    /// where they differ below some depth doubles the set at each level above. No recursion: a stack may be 100,000 deep.
+    pub fn union(&self, a: FrameId, b: FrameId, steps: &mut u64) -> FrameId {
         if a == b {
             return a;
         }
-        let pair = (a.min(b), a.max(b));
-        if let Some(&known) = lock(&self.unions).get(&pair) {
-            return known;
+        let mut open = vec![(a.min(b), a.max(b))];
+        while let Some(&pair) = open.last() {
+            *steps += 1;
+            if self.known_union(pair).is_some() {
+                open.pop();
+                continue;
+            }
+            let before = open.len();
+            if let Some(items) = self.merged(pair, &mut open) {
+                let (frame_a, frame_b) = (self.frames.get(pair.0), self.frames.get(pair.1));
+                *steps += items.len() as u64;
+                let mut items = items;
+                let union = self.frame(&mut items, frame_a.end || frame_b.end, frame_a.cut || frame_b.cut);
+                lock(&self.unions).insert(pair, union);
+                open.truncate(before - 1);
+            }
         }
-        let (frame_a, frame_b) = (self.frames.get(pair.0), self.frames.get(pair.1));
-        let mut items: Vec<Item> = Vec::with_capacity(frame_a.items.len() + frame_b.items.len());
-        let (mut left, mut right) = (&*frame_a.items, &*frame_b.items);
+        self.known_union((a.min(b), a.max(b))).expect("it has just been made")
+    }
+
+    fn known_union(&self, pair: (FrameId, FrameId)) -> Option<FrameId> {
+        if pair.0 == pair.1 { Some(pair.0) } else { lock(&self.unions).get(&pair).copied() }
+    }
+
+    /// The items of both frames; where they meet, unions below are needed: those missing are put on `open`.
+    fn merged(&self, pair: (FrameId, FrameId), open: &mut Vec<(FrameId, FrameId)>) -> Option<Vec<Item>> {
+        let (mut left, mut right) = (&*self.frames.get(pair.0).items, &*self.frames.get(pair.1).items);
+        let mut items = Vec::with_capacity(left.len() + right.len());
+        let mut complete = true;
         while let (Some(x), Some(y)) = (left.first(), right.first()) {
-            if x.key() == y.key() && depth < MAX_UNION_DEPTH {
-                items.push(Item { frame: self.union_below(x.frame, y.frame, depth + 1), ..*x });
-                (left, right) = (&left[1..], &right[1..]);
-            } else if x < y {
-                items.push(*x);
-                left = &left[1..];
-            } else {
-                items.push(*y);
-                right = &right[1..];
+            match x.key().cmp(&y.key()) {
+                std::cmp::Ordering::Equal => {
+                    let below = (x.frame.min(y.frame), x.frame.max(y.frame));
+                    match self.known_union(below) {
+                        Some(frame) => items.push(Item { frame, ..*x }),
+                        None => {
+                            complete = false;
+                            open.push(below);
+                        }
+                    }
+                    (left, right) = (&left[1..], &right[1..]);
+                }
+                std::cmp::Ordering::Less => {
+                    items.push(*x);
+                    left = &left[1..];
+                }
+                std::cmp::Ordering::Greater => {
+                    items.push(*y);
+                    right = &right[1..];
+                }
             }
         }
         items.extend_from_slice(left);
         items.extend_from_slice(right);
-        let union = self.frame(&mut items, frame_a.end || frame_b.end, frame_a.cut || frame_b.cut);
-        lock(&self.unions).insert(pair, union);
-        union
+        complete.then_some(items)
     }
 
     pub fn token_step(&self, config: ConfigId, token: u32) -> Option<u32> {

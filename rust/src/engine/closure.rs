@@ -126,6 +126,8 @@ struct Closure<'e> {
     end: bool,
     cut: bool,
     perhaps: bool,
+    /// Work of unions, not yet accounted for.
+    steps: u64,
 }
 
 impl<'e> Closure<'e> {
@@ -138,6 +140,7 @@ impl<'e> Closure<'e> {
             end: false,
             cut: false,
             perhaps: false,
+            steps: 0,
         }
     }
 
@@ -177,7 +180,7 @@ impl<'e> Closure<'e> {
         let place = match self.find(&item) {
             Some(place) => {
                 let known = &mut self.items[place as usize];
-                let union = self.moves.cache.union(known.frame, item.frame);
+                let union = self.moves.cache.union(known.frame, item.frame, &mut self.steps);
                 if union == known.frame {
                     return;
                 }
@@ -212,7 +215,7 @@ impl<'e> Closure<'e> {
     fn finish(mut self, work: &mut Work) -> Result<Option<ConfigId>> {
         while let Some((_, place)) = self.queue.pop() {
             let item = self.items[place as usize];
-            work.spend(1)?;
+            work.spend(1 + std::mem::take(&mut self.steps))?;
             self.leave(item, work)?;
             self.call(item)?;
         }
