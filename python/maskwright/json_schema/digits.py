@@ -64,7 +64,7 @@ class Tail:
 
     digits: bytes
     low: int
-    high: int | None
+    high: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,8 +212,8 @@ START, ZERO, WHOLE, POINT = "start", "zero", "whole", "point"
 def build(numbers: Magnitudes, max_states: int = MAX_STATES) -> Automaton | None:
     """The automaton of a set; None if the set is empty. Raises `TooLarge`.
 
-    >>> build(Magnitudes(upper=Fraction(9))).edges  # one digit
-    ((), ((b'0123456789', 0),))
+    >>> len(build(Magnitudes(multiples=(Fraction(7),))).edges)  # the start, 0, and a remainder each
+    9
     """
     explorer = _Explorer(numbers, max_states)
     explorer.explore()
@@ -224,6 +224,8 @@ class _Explorer:
     """Explores the product of the syntax and the conditions from its start."""
 
     def __init__(self, numbers: Magnitudes, max_states: int) -> None:
+        if numbers.fraction is None:
+            raise ValueError("an automaton needs a bound on the digits after the point")
         self.places = numbers.fraction
         self.max_states = max_states
         self.conditions = _conditions(numbers)
@@ -257,11 +259,10 @@ class _Explorer:
             return
         if place and all(c.accepts(s, True) for c, s in zip(self.conditions, states, strict=True)):
             self.accepting.add(state)
-        if self.places is None or place < self.places:
-            following = 1 if self.places is None else place + 1
+        if place < self.places:
             for digit in "0123456789":
                 after = tuple(c.fractional(s, digit) for c, s in zip(self.conditions, states, strict=True))
-                self._go(state, digit, following, after, waiting)
+                self._go(state, digit, place + 1, after, waiting)
 
     def _digits(self, states: States, digit: str) -> States:
         return tuple(c.digit(s, digit) for c, s in zip(self.conditions, states, strict=True))
@@ -289,7 +290,7 @@ class _Explorer:
             if left is None:
                 return (place, states)
             digits = min(digits, left, key=len)
-        return Tail(digits, 0 if place else 1, None if self.places is None else self.places - place)
+        return Tail(digits, 0 if place else 1, self.places - place)
 
 
 def _conditions(numbers: Magnitudes) -> list[Condition]:

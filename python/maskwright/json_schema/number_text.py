@@ -29,7 +29,7 @@ from maskwright.json_schema.digits import (
     write,
 )
 from maskwright.json_schema.interval import is_interval, whole_numbers, write_interval
-from maskwright.json_schema.numbers import ANY_NUMBER, INTEGERS, NumberSet
+from maskwright.json_schema.numbers import ANY_NUMBER, INTEGERS, NumberSet, Unsupported
 from maskwright.json_schema.spelling import Style
 
 __all__ = ["EXPONENT", "LARGE_EXPONENT", "MAX_FRACTION", "node"]
@@ -46,12 +46,21 @@ MAX_BOUND = 4
 its many exponents, a register of the engine holds the remainder: states would be multiplied by each other."""
 
 MAX_REGISTER_DIGITS = 40
+
+MAX_CUTS = 128
+"""Values taken out of a set of multiples: each cuts an interval, and each exponent has all of them."""
+
+MAX_TAKEN = {"generate": 100_000, "accept": 2_000}
+"""Values taken out of any set: about 0.3 seconds."""
+
 _DIGITS = b"0123456789"
 _ZERO = Fraction(0)
 
 
 def node(numbers: NumberSet, builder: Builder, style: Style) -> Node:
-    """The JSON spellings of the numbers of a set."""
+    """The JSON spellings of the numbers of a set. Raises `Unsupported` if too many values are taken out."""
+    if len(numbers.excluded) > MAX_TAKEN[style]:
+        raise Unsupported(f"more than {MAX_TAKEN[style]} numbers are excluded one by one")
     if style == "accept":
         return _every_spelling(numbers, builder)
     if numbers == ANY_NUMBER:
@@ -153,7 +162,7 @@ def _digits(magnitudes: Magnitudes, builder: Builder) -> Node:
     values = [
         value for value in (magnitudes.lower, magnitudes.upper, *magnitudes.excluded) if value is not None
     ]
-    if any(len(plain_decimal(value)) > MAX_BOUND for value in values):
+    if len(values) > MAX_EXCLUDED or any(len(plain_decimal(value)) > MAX_BOUND for value in values):
         raise TooLarge
     automaton = build(magnitudes)
     return builder.empty() if automaton is None else write(builder, automaton)
@@ -199,6 +208,8 @@ def _spelled(values: Sequence[Fraction], builder: Builder) -> Node:
 def _in_registers(numbers: NumberSet, builder: Builder, places: int) -> Iterator[Node]:
     """The plain decimals of both signs by the engine's own number node, cut at the excluded values."""
     edges: list[tuple[Fraction | None, bool]] = [(numbers.lower, numbers.lower_exclusive)]
+    if len(numbers.excluded) > MAX_CUTS:
+        raise Unsupported(f"more than {MAX_CUTS} numbers are excluded from multiples one by one")
     bounds = NumberSet(lower=numbers.lower, upper=numbers.upper)
     edges += [(value, True) for value in sorted(numbers.excluded) if bounds.contains(value)]
     edges.append((numbers.upper, numbers.upper_exclusive))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
+
 from maskwright._native import Constraint, EngineIndex, EngineVocabulary
 from maskwright.errors import GrammarError
 from maskwright.ir import Builder, Node

@@ -18,7 +18,7 @@ from json.encoder import encode_basestring
 from typing import Literal
 
 from maskwright.ir import Builder, Node
-from maskwright.regex.ranges import EVERYTHING, Ranges, intersect, invert, ranges_of
+from maskwright.regex.ranges import Ranges, intersect, invert, ranges_of
 
 Style = Literal["generate", "accept"]
 
@@ -50,7 +50,7 @@ class Spelling:
 
     >>> from maskwright.ir import Builder
     >>> spelling = Spelling(Builder(), "generate")
-    >>> spelling.literal("a") == spelling.string(spelling.text("a"))
+    >>> spelling.literal("a") == spelling.builder.literal(b'"a"')
     True
     """
 

@@ -22,7 +22,7 @@ from maskwright.regex.syntax import UNBOUNDED
 
 __all__ = ["FORMATS", "Format", "known", "matches", "max_length", "node", "widths"]
 
-FORMATS = {
+FORMATS: dict[str, Format] = {
     found.name: found
     for group in (times, hosts, international, identifiers, pointers)
     for found in group.FORMATS

@@ -41,8 +41,8 @@ _BEYOND_ASCII = r"\u{80}-\u{10FFFF}"
 def _mailbox(more: str, label: str, counted: bool) -> Language:
     """A mailbox. `more`: characters beyond ASCII; `label`: a label of the domain.
 
-    `counted`: the part before @ has at most 64 octets. Bounds stand beside what they bound: an intersection over
-    the whole address takes a hundred times as long to compile.
+    `counted`: the part before @ has at most 64 octets. The bound stands beside what it bounds: an
+    intersection over the whole address takes a hundred times as long to compile.
     """
     words: Language = rf"[{_ATOM}{more}]+(?:\.[{_ATOM}{more}]+)*"
     quoted: Language = rf'"(?:[ !#-\[\]-~{more}]|\\[ -~])*"'
@@ -69,14 +69,14 @@ FORMATS = (
         "email",
         "RFC 5321, 4.1.2 Mailbox and 4.5.3.1.1",
         _mailbox("", ASCII_LABEL, counted=True),
-        limits="the length of the domain as a whole is not counted; no address literals but IPv4 and IPv6, as no "
-        "other is registered",
+        limits="the length of the domain as a whole is not counted; there are no address literals but IPv4 "
+        "and IPv6, as no other is registered",
     ),
     Format(
         "idn-email",
         "RFC 6531, 3.3",
         _mailbox(_BEYOND_ASCII, _WIDE_LABEL, counted=False),
-        limits="lengths, which are in octets, are not counted; a label of the domain may hold any character beyond "
-        "ASCII",
+        limits="lengths, which are in octets, are not counted; a label of the domain may hold any character "
+        "beyond ASCII",
     ),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from maskwright.json_schema.formats.hosts import IPV4, IPV6
+from maskwright.json_schema.formats.hosts import IPV6
 from maskwright.json_schema.formats.language import Format
 
 __all__ = ["FORMATS"]

@@ -30,8 +30,8 @@ _DISALLOWED = (
 )
 
 
-# What is wrong in a label. Rules that look at one or two neighbours only: each that has to remember what the label
-# holds elsewhere (scripts, directions, digits of two kinds) doubles the 1,000 states.
+# What is wrong in a label. These rules look at one or two neighbours only: each that has to remember what the
+# label holds elsewhere (scripts, directions, digits of two kinds) doubles the 1,000 states.
 _BROKEN = (
     # RFC 5891, 4.2.3.1 and 4.2.3.2: hyphens, and marks at the beginning
     r"[\p{M}\-][^]*|[^]*-|[^][^]--[^]*",
@@ -51,9 +51,9 @@ FORMATS = (
         "idn-hostname",
         "RFC 5890, 2.3.2.3, with RFC 5891, 4.2 and RFC 5892",
         Joined((_LABEL, Many(Joined((_DOT, _LABEL))))),
-        limits="a label that begins with xn-- may be any, as its Punycode is not decoded; the length of a label's "
-        "ASCII form is not known; of the characters that normalisation would change, the common ones are "
-        "refused; not checked: zero width non-joiners inside a label, the katakana middle dot, digits of two "
+        limits="a label that begins with xn-- may be any, as its Punycode is not decoded; the length of a "
+        "label's ASCII form is not known; of the characters that normalisation would change, the common ones "
+        "are refused; not checked: zero width non-joiners inside a label, the katakana middle dot, digits of two "
         "kinds, and the Bidi rule of RFC 5893",
     ),
 )

@@ -1,4 +1,4 @@
-"""What is a format? A regular language of strings: ECMA-262 patterns of whole strings, joined by a few operators."""
+"""What is a format? A regular language: ECMA-262 patterns of whole strings, joined by a few operators."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ class Format:
     """The strings of `language`, no longer than `max_length`.
 
     `source` names the text that defines the format, `limits` what of it is not enforced ("" if all is).
-    `written`, if given, takes the place of `language` where a model writes: fewer strings, none that is not in
-    the language, from a much smaller automaton.
+    `written`, if given, takes the place of `language` where a model writes: fewer strings, none that is not
+    in the language, from a much smaller automaton.
     """
 
     name: str

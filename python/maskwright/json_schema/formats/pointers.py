@@ -18,7 +18,7 @@ _DEPTH = 4
 
 
 def _regex() -> str:
-    """Texts that may be a regular expression: parentheses balanced to a depth of four, and something to repeat."""
+    """Texts that may be a regular expression: parentheses balanced to a depth of four, things to repeat."""
     inner = "[^]*"
     for _ in range(_DEPTH):
         inner = rf"(?:{_REPEATED}|\||\({_BEFORE}{inner}\)(?:{_LAZY})?)*"
@@ -36,7 +36,7 @@ FORMATS = (
         "regex",
         "ECMA-262, 22.2.1 and annex B",
         _regex(),
-        limits="what is checked: escapes and sets end, repetitions have something to repeat, groups begin as groups "
-        "do, parentheses are balanced to a depth of four; the rest of the syntax is not",
+        limits="what is checked: escapes and sets end, repetitions have something to repeat, groups begin as "
+        "groups do, parentheses are balanced to a depth of four; the rest of the syntax is not",
     ),
 )
