@@ -3,10 +3,10 @@
 generate   an integer: no fraction, no exponent, no superfluous zero, no -0
            any number at all: JSON's own syntax, `-0` and exponents included
            other numbers: plain decimals; with `multipleOf` as many digits after the point as that has, at
-           least one, else at most `MAX_FRACTION`, or one more than the bounds have
+           least one, and no -0; else at most `MAX_FRACTION`, or one more than the bounds have
 accept     every spelling with an exponent of at most `EXPONENT` in size, after any digits; and with any
            larger exponent after a mantissa with one digit before the point that is not 0 (`1.5e+300`);
-           where that is a multiple of a number, at most `LARGE_EXPONENT` digits after the point count
+           multiples of a number then have no superfluous zeros and about `LARGE_EXPONENT` digits
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
-from math import prod
+from math import ceil, floor, prod
 
 from maskwright.ir import Builder, Node
 from maskwright.json_schema.digits import (
@@ -37,13 +37,13 @@ __all__ = ["EXPONENT", "LARGE_EXPONENT", "MAX_FRACTION", "node"]
 MAX_FRACTION = 20
 """Digits after the point; the shortest decimal of a float has at most 17 after its leading zeros."""
 
-EXPONENT = 8
-LARGE_EXPONENT = 24
+EXPONENT = 5
+LARGE_EXPONENT = 17
 
 MAX_REMAINDERS = 100
 MAX_BOUND = 4
-"""Remainders told apart by states, next to bounds of so many characters. Past it, and for every spelling with
-its many exponents, a register of the engine holds the remainder: states would be multiplied by each other."""
+"""Remainders told apart by states, next to bounds of so many characters and so many digits after the point.
+Past that a register of the engine holds the remainder: states would be multiplied by each other."""
 
 MAX_REGISTER_DIGITS = 40
 
@@ -67,6 +67,8 @@ def node(numbers: NumberSet, builder: Builder, style: Style) -> Node:
         return any_number(builder)
     if numbers == INTEGERS:
         return any_integer(builder)
+    if numbers.integer and not (numbers.multiple_of or numbers.not_multiple_of or numbers.excluded):
+        return _integers(numbers, builder)
     if numbers.is_empty():
         return builder.empty()
     return _plain(numbers, builder, _places(numbers))
@@ -84,6 +86,28 @@ def any_integer(builder: Builder) -> Node:
     """An integer in its one canonical spelling."""
     positive = builder.sequence([builder.optional(builder.literal(b"-")), _positive(builder)])
     return builder.choice([builder.literal(b"0"), positive])
+
+
+def _integers(numbers: NumberSet, builder: Builder) -> Node:
+    """The integers of an interval: what `_plain` comes to, in a third of the time."""
+    low = high = None
+    if numbers.lower is not None:
+        low = ceil(numbers.lower)
+        low += numbers.lower_exclusive and low == numbers.lower
+    if numbers.upper is not None:
+        high = floor(numbers.upper)
+        high -= numbers.upper_exclusive and high == numbers.upper
+    branches = []
+    if high is None or high >= 0:
+        first = 0 if low is None else max(low, 0)
+        if high is None or first <= high:
+            branches.append(whole_numbers(first, high, builder))
+    if low is None or low < 0:
+        first = 1 if high is None else max(-high, 1)
+        if low is None or first <= -low:
+            last = None if low is None else -low
+            branches.append(builder.sequence([builder.literal(b"-"), whole_numbers(first, last, builder)]))
+    return builder.choice(branches)
 
 
 def _positive(builder: Builder) -> Node:
@@ -117,7 +141,7 @@ def _places(numbers: NumberSet) -> int:
 
 
 def _plain(numbers: NumberSet, builder: Builder, places: int | None) -> Node:
-    """Plain decimals of both signs, without `-0`. `places` None: any number of digits after the point."""
+    """Plain decimals of both signs. `places` None: any number of digits after the point."""
     try:
         return builder.choice(
             [
@@ -132,8 +156,9 @@ def _plain(numbers: NumberSet, builder: Builder, places: int | None) -> Node:
 
 
 def _both_signs(numbers: NumberSet, places: int | None) -> Iterator[tuple[bytes, Magnitudes]]:
-    """The numbers from 0 up, and the negative ones without their sign."""
+    """The numbers from 0 up, and those from -0 down without their sign; of multiples, -0 is not written."""
     steps = (numbers.step,) if numbers.step is not None else ()
+    stepped = bool(steps or numbers.not_multiple_of)
     for sign, factor in ((b"", 1), (b"-", -1)):
         lower, lower_exclusive = numbers.lower, numbers.lower_exclusive
         upper, upper_exclusive = numbers.upper, numbers.upper_exclusive
@@ -141,8 +166,8 @@ def _both_signs(numbers: NumberSet, places: int | None) -> Iterator[tuple[bytes,
             lower, upper = upper and -upper, lower and -lower
             lower_exclusive, upper_exclusive = upper_exclusive, lower_exclusive
         if lower is None or lower <= 0:
-            at_zero = lower == 0 and lower_exclusive
-            lower, lower_exclusive = _ZERO, factor < 0 or at_zero or _ZERO in numbers.excluded
+            without_zero = (lower == 0 and lower_exclusive) or _ZERO in numbers.excluded
+            lower, lower_exclusive = _ZERO, without_zero or (factor < 0 and stepped)
         inside = (value * factor for value in numbers.excluded)
         excluded = tuple(sorted(value for value in inside if value > 0 and value >= lower))
         magnitudes = Magnitudes(
@@ -157,7 +182,8 @@ def _digits(magnitudes: Magnitudes, builder: Builder) -> Node:
     if is_interval(replace(magnitudes, excluded=())):
         return _interval_without(magnitudes, builder)
     steps = magnitudes.multiples + magnitudes.not_multiples
-    if magnitudes.fraction is None or prod(map(modulus_of, steps)) > MAX_REMAINDERS:
+    places = magnitudes.fraction
+    if places is None or places > MAX_BOUND or prod(map(modulus_of, steps)) > MAX_REMAINDERS:
         raise TooLarge
     values = [
         value for value in (magnitudes.lower, magnitudes.upper, *magnitudes.excluded) if value is not None
@@ -335,7 +361,9 @@ def _interval(numbers: NumberSet, sign: int, low: int, high: int | None, builder
             continue
         mantissas = _any_normal(numbers, sign)
         if mantissas is not None:
-            yield builder.sequence([builder.literal(minus), _plain(mantissas, builder, None), exponents])
+            yield builder.sequence(
+                [builder.literal(minus), _plain(mantissas, builder, _mantissa_places(mantissas)), exponents]
+            )
 
 
 def _any_normal(numbers: NumberSet, sign: int) -> NumberSet | None:
@@ -365,9 +393,16 @@ def _plain_normal(numbers: NumberSet, builder: Builder) -> Node:
     """The numbers of a set whose size is from 1 to below 10."""
     positive = numbers.intersect(NumberSet(lower=Fraction(1), upper=Fraction(10), upper_exclusive=True))
     negative = numbers.intersect(NumberSet(lower=Fraction(-10), upper=Fraction(-1), lower_exclusive=True))
-    return builder.choice(
-        [_plain(part, builder, None) for part in (positive, negative) if not part.is_empty()]
-    )
+    parts = [part for part in (positive, negative) if not part.is_empty()]
+    return builder.choice([_plain(part, builder, _mantissa_places(part)) for part in parts])
+
+
+def _mantissa_places(numbers: NumberSet) -> int | None:
+    """Digits after the point next to a large exponent: of multiples, no zeros behind those that count.
+
+    Else an automaton tells apart all pairs of a place and the last digit before it that is not 0.
+    """
+    return _places(numbers) if numbers.multiple_of else None
 
 
 def _exponents(sign: int, low: int, high: int | None, builder: Builder) -> Node:

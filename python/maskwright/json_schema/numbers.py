@@ -141,7 +141,9 @@ class NumberSet:
 
     def contains(self, value: int | float | Decimal | Fraction) -> bool:
         """Is the number in the set?"""
-        number = exact(value)
+        return self._holds(exact(value))
+
+    def _holds(self, number: Fraction) -> bool:
         if self.lower is not None and (
             number < self.lower or (number == self.lower and self.lower_exclusive)
         ):
@@ -160,7 +162,7 @@ class NumberSet:
     def is_empty(self) -> bool:
         """Is there no such number? Exact. Raises `LimitError` past `MAX_SCAN` candidates in a row."""
         if self.lower is not None and self.upper is not None and self.lower >= self.upper:
-            return self.lower > self.upper or not self.contains(self.lower)
+            return self.lower > self.upper or not self._holds(self.lower)
         step = self.step
         if step is None:
             return False  # between two bounds are more decimals than multiples and excluded values
@@ -176,7 +178,7 @@ class NumberSet:
         if step is None:
             if self.lower < self.upper:
                 return None
-            return [self.lower] if self.lower == self.upper and self.contains(self.lower) else []
+            return [self.lower] if self.lower == self.upper and self._holds(self.lower) else []
         if (self.upper - self.lower) / step > 4 * at_most:
             return None
         found = list(self._members(step))
@@ -195,7 +197,7 @@ class NumberSet:
             places = range(low, high + 1)
         misses = 0
         for place in places:
-            if self.contains(place * step):
+            if self._holds(place * step):
                 misses = 0
                 yield place * step
                 continue

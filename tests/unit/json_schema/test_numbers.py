@@ -54,7 +54,10 @@ def right_to_generate(numbers: NumberSet, text: str) -> bool:
     """Should a model write this?"""
     if numbers == ANY_NUMBER:
         return JSON_NUMBER.fullmatch(text) is not None
-    if not PLAIN_NUMBER.fullmatch(text) or (text.startswith("-") and value(text) == 0):
+    if not PLAIN_NUMBER.fullmatch(text):
+        return False
+    stepped = numbers.steps or numbers.not_multiple_of
+    if text.startswith("-") and value(text) == 0 and stepped:
         return False
     places = len(text.partition(".")[2])
     return places <= most_places(numbers) and numbers.contains(value(text))
@@ -81,7 +84,7 @@ def is_documented(numbers: NumberSet, text: str) -> bool:
     if len(whole) != 1 or whole == "0":
         return False
     stepped = numbers.steps or numbers.not_multiple_of
-    return not stepped or len(digits.rstrip("0")) + 8 <= LARGE_EXPONENT
+    return not stepped or (digits == digits.rstrip("0") and len(digits) + 8 <= LARGE_EXPONENT)
 
 
 # Cases

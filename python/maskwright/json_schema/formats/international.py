@@ -53,7 +53,7 @@ FORMATS = (
         Joined((_LABEL, Many(Joined((_DOT, _LABEL))))),
         limits="a label that begins with xn-- may be any, as its Punycode is not decoded; the length of a "
         "label's ASCII form is not known; of the characters that normalisation would change, the common ones "
-        "are refused; not checked: zero width non-joiners inside a label, the katakana middle dot, digits of two "
-        "kinds, and the Bidi rule of RFC 5893",
+        "are refused; not checked: zero width non-joiners inside a label, the katakana middle dot, digits of "
+        "two kinds, and the Bidi rule of RFC 5893",
     ),
 )
