@@ -154,20 +154,26 @@ class Compiler:
         unsupported: Literal["error", "ignore"] = "error",
         unknown_keywords: Literal["annotate", "error"] = "annotate",
     ) -> Index:
-        """The JSON texts whose value satisfies a schema: a dict, a boolean, or JSON text (which keeps big numbers).
+        """The JSON texts whose value satisfies a schema: a dict, a boolean, or JSON text.
 
-        style             "generate": what a model should write. "accept": every JSON text that validates, any member order,
-                          any white space, any spelling
-        whitespace        "flexible" (the default), "compact", "spaced" (as `json.dumps` writes) or a `Whitespace`
+        JSON text keeps numbers that a Python float would round.
+
+        style             "generate": what a model should write. "accept": every JSON text that validates,
+                          any member order, any white space, any spelling
+        whitespace        "flexible" (the default), "compact", "spaced" (as `json.dumps` writes) or a
+                          `Whitespace`
         indent            as in `json.dumps(indent=..)`
         property_order    "schema" (the default of "generate") or "any"
         formats           whether `format` is enforced or only an annotation
-        draft             "4", "6", "7", "2019-09" or "2020-12"; None: by `$schema`, else 2020-12 with the older keywords
+        draft             "4", "6", "7", "2019-09" or "2020-12"; None: by `$schema`, else 2020-12 with the
+                          older keywords
         registry          {uri: schema} or a `referencing.Registry`, for references to other documents
-        unsupported       "ignore": drop what cannot be enforced; `index.ignored` lists place, keyword and reason
+        unsupported       "ignore": drop what cannot be enforced; `index.ignored` lists place, keyword and
+                          reason
         unknown_keywords  "error": refuse what the draft does not know
 
-        Raises `SchemaError` with the JSON Pointer, and `LimitError`; `ValueError` for options that contradict each other.
+        Raises `SchemaError` with the JSON Pointer, and `LimitError`; `ValueError` for options that contradict
+        each other.
 
         >>> from maskwright import Compiler, Vocabulary
         >>> compiler = Compiler(Vocabulary.from_tokens([b"1", b"0", b"-", b"x", None], eos_id=4))
@@ -264,12 +270,10 @@ class Compiler:
         size = f"{kept['formats']} formats kept in {kept['bytes']:,} bytes"
         return f"<Compiler for {len(self.vocabulary)} ids, {size}>"
 
-    def _compile(
-        self, source: tuple[Any, ...], read: Read, name: str | None = None, *, known: bool = True
-    ) -> Index:
-        """The index of `source`, which says all that matters, unless it is not `known`."""
+    def _compile(self, source: tuple[Any, ...], read: Read, name: str | None = None) -> Index:
+        """The index of `source`, which says all that matters."""
         # A text may be large: what is kept of it is a digest. repr tells 1 from True, and str from bytes.
-        source_key = blake2b(repr(source).encode()).digest() if known else os.urandom(32)
+        source_key = blake2b(repr(source).encode()).digest()
         found = self._cache.find(source_key)
         if found is not None:
             return found
@@ -371,7 +375,7 @@ def _check(name: str, value: object, fits: bool, what: str) -> None:
 
 
 def _schema_text(schema: Any) -> str | None:
-    """A text for the cache's key; None for a schema that JSON cannot write, or is nested too deeply for it."""
+    """A text for the cache's key; None for a schema that JSON cannot write, or that is nested too deeply."""
     if isinstance(schema, (str, bytes)):
         return f"text {schema!r}"
     try:

@@ -3,7 +3,8 @@
 A `Builder` hands out integer node ids; a node refers only to nodes made before it, so the record is
 already in post order. Equal nodes are one node. `Builder.grammar` freezes it all into a `Grammar`:
 flat little-endian words and one blob of bytes, handed to Rust in a single call. Recursion goes through
-named rules only: declare a rule, refer to it, define it once.
+named rules only: declare a rule, refer to it, define it once. Misuse of a builder (a byte above 255, counts
+that run backwards, a rule without a definition) raises `MaskwrightError`.
 
 The meaning of each node is a language over bytes and special tokens:
 
@@ -31,6 +32,8 @@ from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+
+from maskwright.errors import MaskwrightError
 
 UNBOUNDED = 0xFFFF_FFFF
 MAX_CODE_POINT = 0x10FFFF
@@ -65,7 +68,7 @@ Rule = int
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """A member with a key of its own: `key` (regular) spells it, quotes and all; `tail` is what follows the key."""
+    """A member with a key of its own: `key` (regular) spells it, quotes and all; `tail` follows the key."""
 
     key: Node
     tail: Node
@@ -84,8 +87,9 @@ class Open:
 class Grammar:
     """A format, ready for the engine. Immutable; equal content has an equal `key`.
 
-    `words` holds a record `[op, n, arg * n]` a node, uint32 little-endian, in post order; `blob` the bytes that
-    literals and classes point into; `rules` the node that defines each rule; `names` what to call them in messages.
+    `words` holds a record `[op, n, arg * n]` a node, uint32 little-endian, in post order; `blob` the bytes
+    that literals and classes point into; `rules` the node that defines each rule; `names` what to call them
+    in messages.
     """
 
     words: bytes
@@ -96,7 +100,7 @@ class Grammar:
 
     @property
     def key(self) -> str:
-        """A hash of the content: hex of SHA-256 over the nodes, the rules and the root. Names do not count."""
+        """SHA-256 in hex of the nodes, the rules and the root. Names do not count."""
         digest = sha256(self.words)
         digest.update(b"|%d|" % len(self.words))
         digest.update(self.blob)
@@ -142,7 +146,7 @@ class Builder:
         bits = 0
         for byte in members:
             if not 0 <= byte <= 0xFF:
-                raise ValueError(f"not a byte: {byte}")
+                raise _misuse(f"not a byte: {byte}")
             bits |= 1 << byte
         return self._node((OP_BYTE_CLASS, self._store(bits.to_bytes(32, "little")), 32))
 
@@ -199,7 +203,7 @@ class Builder:
         """`body`, from `minimum` to `maximum` times (None: without a bound), both below 2**32 - 1."""
         high = UNBOUNDED if maximum is None else maximum
         if not 0 <= minimum <= high or minimum >= UNBOUNDED or (maximum is not None and maximum >= UNBOUNDED):
-            raise ValueError(f"not a range of counts: {minimum} to {maximum}")
+            raise _misuse(f"not a range of counts: {minimum} to {maximum}")
         if (minimum, high) == (1, 1):
             return body
         return self._node((OP_REPEAT, body, minimum, high))
@@ -212,7 +216,7 @@ class Builder:
         """The texts that are in every part. Regular parts only: no recursion, no special token."""
         unique = tuple(dict.fromkeys(parts))
         if not unique:
-            raise ValueError("an intersection needs at least one part")
+            raise _misuse("an intersection needs at least one part")
         return unique[0] if len(unique) == 1 else self._node((OP_INTERSECTION, *unique))
 
     def complement(self, body: Node) -> Node:
@@ -234,14 +238,16 @@ class Builder:
     ) -> Node:
         """Members with `separator` between them: what stands between the braces of an object.
 
-        Each declared member at most once and the required ones always; no two open members with the same key; `minimum`
-        to `maximum` members in all. `ordered`: the declared ones in the order given, then the open ones. No key is the
-        beginning of another (a closing quote sees to that); open languages do not overlap. `separator` has no
-        empty text. `spelling` says when two open keys are the same. A minimum above the maximum leaves no text.
+        Each declared member at most once and the required ones always; no two open members with the same
+        key; `minimum` to `maximum` members in all. `ordered`: the declared ones in the order given, then the
+        open ones. No key is the beginning of another (a closing quote sees to that); open languages do not
+        overlap. `separator` has no empty text. `spelling` says when two open keys are the same. A minimum
+        above the maximum leaves no text.
         """
         if maximum is not None and minimum > maximum:
             return self.empty()
-        words = [separator, int(ordered), minimum, UNBOUNDED if maximum is None else maximum, spelling, len(declared)]
+        high = UNBOUNDED if maximum is None else maximum
+        words = [separator, int(ordered), minimum, high, spelling, len(declared)]
         for member in declared:
             words += (member.key, member.tail, int(member.required))
         for rest in open_:
@@ -258,10 +264,10 @@ class Builder:
         maximum: int | None = None,
         spelling: int = SPELLING_RAW,
     ) -> Node:
-        """Items with `separator` between them, no two alike: the items of `prefix` by place, then any number of `rest`.
+        """Items with `separator` between them, no two alike: those of `prefix`, then any number of `rest`.
 
-        `minimum` to `maximum` items in all; a minimum above what there can be leaves no text. Items are regular; no item
-        is followed by what could go on with it.
+        `minimum` to `maximum` items in all; a minimum above what there can be leaves no text. Items are
+        regular; no item is followed by what could go on with it.
         """
         high = UNBOUNDED if maximum is None else maximum
         if rest is None:
@@ -284,10 +290,11 @@ class Builder:
         max_fraction: int = 20,
         max_digits: int = 40,
     ) -> Node:
-        """A number in plain decimal (`-12.5`): in the interval, a multiple of each of some numbers and of none of others.
+        """A number of an interval in plain decimal, a multiple of some numbers and of none of others.
 
-        Numbers are given as plain decimals. `integer`: no fraction is written. At most `max_fraction` digits after the
-        point and `max_digits` before it. No superfluous zeros before, no `-0`; zeros may end a fraction.
+        Plain decimal is `-12.5`; the numbers are given so too. `integer`: no fraction is written. At most
+        `max_fraction` digits after the point and `max_digits` before it. No superfluous zeros before, no
+        `-0`; zeros may end a fraction.
         """
         fields = (minimum or "", maximum or "", ",".join(multiple_of), ",".join(not_multiple_of))
         text = "\n".join(fields).encode("ascii")
@@ -301,13 +308,13 @@ class Builder:
     def indentation(self, lead: bytes, unit: bytes) -> Node:
         """`lead` (a line break, say; not empty), then `unit` once for each `nested` around this place."""
         if not lead:
-            raise ValueError("an indentation begins with something: a line break, say")
+            raise _misuse("an indentation begins with something: a line break, say")
         return self._node((OP_INDENTATION, self._store(lead), len(lead), self._store(unit), len(unit)))
 
     # Rules
 
     def rule(self, name: str, body: Node | None = None) -> Rule:
-        """Declare a rule, and define it at once if `body` is given. Names are for messages and need not differ."""
+        """Declare a rule, and define it at once if `body` is given. Names, for messages, need not differ."""
         self._names.append(name)
         self._rules.append(body)
         return len(self._rules) - 1
@@ -315,7 +322,7 @@ class Builder:
     def define(self, rule: Rule, body: Node) -> None:
         """Say what a declared rule is. Once."""
         if self._rules[rule] is not None:
-            raise ValueError(f"rule {self._names[rule]!r} is defined twice")
+            raise _misuse(f"rule {self._names[rule]!r} is defined twice")
         self._rules[rule] = body
 
     def reference(self, rule: Rule) -> Node:
@@ -327,7 +334,7 @@ class Builder:
         rules: list[Node] = []
         for name, body in zip(self._names, self._rules, strict=True):
             if body is None:
-                raise ValueError(f"rule {name!r} is declared and never defined")
+                raise _misuse(f"rule {name!r} is declared and never defined")
             rules.append(body)
         words = _little_endian(array("I", self._words))
         return Grammar(words, bytes(self._blob), tuple(rules), tuple(self._names), root)
@@ -363,12 +370,16 @@ def merge_ranges(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     merged: list[tuple[int, int]] = []
     for low, high in sorted(ranges):
         if not 0 <= low <= high <= MAX_CODE_POINT:
-            raise ValueError(f"not a range of code points: {low} to {high}")
+            raise _misuse(f"not a range of code points: {low} to {high}")
         if merged and low <= merged[-1][1] + 1:
             merged[-1] = (merged[-1][0], max(high, merged[-1][1]))
         else:
             merged.append((low, high))
     return merged
+
+
+def _misuse(what: str) -> MaskwrightError:
+    return MaskwrightError(what, where="the builder", code="argument.ir")
 
 
 def _little_endian(words: array[int]) -> bytes:

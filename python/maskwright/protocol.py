@@ -53,8 +53,8 @@ class ConstraintProtocol(Protocol):
     def count_allowed(self, token_ids: Iterable[int]) -> int:
         """What `try_advance` would return, without moving."""
 
-    def rollback(self, count: int) -> None:
-        """Undo the last `count` tokens; raises `MaskwrightError` if it is below 0 or more than were taken."""
+    def rollback(self, n: int) -> None:
+        """Undo the last `n` tokens; raises `MaskwrightError` if it is below 0 or more than were taken."""
 
     def reset(self) -> None:
         """Go back to the beginning and forget what was taken."""

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from maskwright.cli.formats import BadInput, add_format_arguments, read_format
-from maskwright.progress import ProgressBar
 from maskwright.cli.shown import byte_set, quoted, table, token_text
 from maskwright.cli.vocabularies import add_vocabulary_arguments, read_vocabulary
+from maskwright.progress import ProgressBar
 from maskwright.reference import DEAD, DFA, TokenIndex
 from maskwright.vocabulary import Vocabulary
 

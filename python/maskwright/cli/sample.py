@@ -15,10 +15,10 @@ import numpy as np
 from maskwright.cli.check import CHOICES, Check, choose_check
 from maskwright.cli.formats import BadInput, Format, add_format_arguments, read_format
 from maskwright.cli.model import Pull, RandomModel
-from maskwright.progress import ProgressBar
 from maskwright.cli.shown import byte_set, quoted
 from maskwright.cli.vocabularies import add_vocabulary_arguments, read_vocabulary
 from maskwright.errors import InternalError, VocabularyError
+from maskwright.progress import ProgressBar
 from maskwright.reference import DEAD, Constraint, SamplingParams, TokenIndex, constrained_sample
 from maskwright.vocabulary import Vocabulary
 

@@ -108,15 +108,17 @@ class Constraint:
                 break
         return count
 
-    def rollback(self, count: int) -> None:
-        """Undo the last `count` tokens, an end of sequence counted as one.
+    def rollback(self, n: int) -> None:
+        """Undo the last `n` tokens, an end of sequence counted as one.
 
-        Raises `MaskwrightError`, and changes nothing, if `count` is negative or more than were taken.
+        Raises `MaskwrightError`, and changes nothing, if `n` is negative or more than were taken.
         """
-        if not 0 <= count <= len(self._tokens):
-            raise MaskwrightError(f"cannot roll back {count} tokens: {len(self._tokens)} were taken")
-        del self._tokens[len(self._tokens) - count :]
-        del self._states[len(self._states) - count :]
+        if not 0 <= n <= len(self._tokens):
+            raise MaskwrightError(
+                f"cannot roll back {n} tokens: {len(self._tokens)} were taken", where="n", code="argument.n"
+            )
+        del self._tokens[len(self._tokens) - n :]
+        del self._states[len(self._states) - n :]
 
     def reset(self) -> None:
         """Go back to the beginning and forget what was taken."""
@@ -154,13 +156,16 @@ def _row(bitmask: Any, row: int, vocab_size: int) -> NDArray[np.int32]:
     """One row of a bitmask as an array that shares its memory."""
     array = bitmask.numpy() if hasattr(bitmask, "numpy") else bitmask
     if not isinstance(array, np.ndarray) or array.dtype != np.int32 or array.ndim not in (1, 2):
-        raise MaskwrightError("a bitmask is an int32 array of one or two dimensions")
+        raise _bad("bitmask", "a bitmask is an int32 array of one or two dimensions")
     rows = np.atleast_2d(array)
     if not 0 <= row < len(rows):
-        raise MaskwrightError(f"no row {row}: the bitmask has {len(rows)}")
+        raise _bad("row", f"no row {row}: the bitmask has {len(rows)}")
     words: NDArray[np.int32] = rows[row]
     if len(words) * 32 < vocab_size:
-        raise MaskwrightError(
-            f"a row of {len(words)} words is too short: {vocab_size} tokens need {-(-vocab_size // 32)}"
-        )
+        needed = -(-vocab_size // 32)
+        raise _bad("bitmask", f"a row of {len(words)} words is too short: {vocab_size} tokens need {needed}")
     return words
+
+
+def _bad(argument: str, what: str) -> MaskwrightError:
+    return MaskwrightError(what, where=argument, code=f"argument.{argument}")
