@@ -26,7 +26,9 @@ def encoded(texts: Iterable[str | bytes]) -> list[bytes]:
             try_="a list of it",
         )
     if not isinstance(texts, Iterable):
-        _refuse("choices are not several texts", why=f"it is a {type(texts).__name__}")
+        _refuse(
+            "choices are not several texts", why=f"the type is {type(texts).__name__}", try_="a list of texts"
+        )
     words = [text if type(text) is bytes else _encoded(text, at) for at, text in enumerate(texts)]
     if not words:
         _refuse(
@@ -48,7 +50,7 @@ def _encoded(text: object, at: int) -> bytes:
         _refuse(
             "a choice is no text",
             where=f"choice {at}",
-            why=f"it is a {type(text).__name__}, not str or bytes",
+            why=f"its type is {type(text).__name__}, not str or bytes",
         )
     try:
         return text.encode()

@@ -39,6 +39,8 @@ _TOKEN = re.compile(
     )""",
     re.VERBOSE | re.DOTALL,
 )
+_LARK = re.compile(r"%(?:import|ignore|declare)\b|[?!]?\w+[ \t]*:(?!:)")
+"""How a definition in Lark's notation begins."""
 _COUNTS: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 _Frame = tuple[
     list[Node], list[Node], int
@@ -124,7 +126,9 @@ class _Parser:
             if between:
                 # A line that starts with `|` goes on with the rule before it, the one thing it can mean.
                 if rule is None or kind != 5 or match.group(5) != "|":
-                    self._fail("expected a definition: name ::= ...", _start(match))
+                    start = _start(match)
+                    try_ = 'syntax="lark" for Lark\'s notation' if _LARK.match(self.text, start) else None
+                    self._fail("expected a definition: name ::= ...", start, try_=try_)
                 between = False
             joins = False
             if kind == 1:

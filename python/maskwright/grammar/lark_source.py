@@ -113,6 +113,7 @@ def read_source(text: str, special: Mapping[str, int]) -> LarkSource:
             value=MAX_MARKS,
             try_="write it in GBNF, which has no loader to wait for",
         )
+    _check_notation(source, marks)
     _check_marks(source, marks)
     statements = list(_statements(marks))
     _find_definitions(source, statements)
@@ -134,6 +135,19 @@ def _marks(source: LarkSource) -> list[Mark]:
             source.fail(f"this {what} is never closed", mark.offset, code="grammar.syntax")
         marks.append(mark)
     return marks
+
+
+def _check_notation(source: LarkSource, marks: list[Mark]) -> None:
+    """Lark's loader would say of GBNF only that it did not expect a colon."""
+    for first, second, third in zip(marks, marks[1:], marks[2:], strict=False):
+        if first.text == second.text == ":" and third.text == "=":
+            source.fail(
+                "::= is not Lark's notation",
+                first.offset,
+                why="a rule of Lark is written name: ...",
+                try_='syntax="gbnf"',
+                code="grammar.syntax",
+            )
 
 
 def _check_marks(source: LarkSource, marks: list[Mark]) -> None:

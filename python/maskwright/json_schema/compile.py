@@ -37,7 +37,10 @@ class Ignored:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How a schema is read; `Compiler.json_schema` says what each option means. `ValueError` for what is none."""
+    """How a schema is read; `Compiler.json_schema` says what each option means.
+
+    `MaskwrightError` for a value that an option does not have, and for options that contradict each other.
+    """
 
     style: Style = "generate"
     whitespace: Literal["flexible", "compact", "spaced"] | Whitespace | None = None
@@ -57,7 +60,12 @@ class Options:
         _one_of("unsupported", self.unsupported, ("error", "ignore"))
         _one_of("unknown_keywords", self.unknown_keywords, ("annotate", "error"))
         if self.style == "accept" and self.property_order == "schema":
-            raise ValueError('style="accept" takes members in any order; property_order="schema" is for "generate"')
+            raise MaskwrightError(
+                'style="accept" takes members in any order',
+                where="property_order",
+                try_='property_order="schema" with style="generate"',
+                code="argument.property_order",
+            )
         choose_whitespace(self.whitespace, self.indent, self.style)
 
     @property
@@ -68,7 +76,8 @@ class Options:
 
 def _one_of(name: str, value: object, known: tuple[object, ...]) -> None:
     if value not in known:
-        raise ValueError(f"unknown {name} {value!r}; there are {', '.join(map(repr, known))}")
+        what = f"{name} must be one of {', '.join(map(repr, known))}, not {value!r}"
+        raise MaskwrightError(what, where=name, code=f"argument.{name}")
 
 
 class SchemaCompile:
@@ -81,7 +90,9 @@ class SchemaCompile:
         if isinstance(schema, (str, bytes)):
             schema = parse_json(schema)
         if not isinstance(schema, (dict, bool)):
-            raise SchemaError("a schema is an object or a boolean", pointer="", code="schema.malformed")
+            why = f"the type of this is {type(schema).__name__}"
+            what = "a schema is an object or a boolean"
+            raise SchemaError(what, pointer="", why=why, code="schema.malformed")
         draft = DRAFTS[options.draft] if options.draft else None
         self.documents = Documents(schema, draft, options.registry)
         self.ignored: list[Ignored] = []

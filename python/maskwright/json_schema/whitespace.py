@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from maskwright.errors import MaskwrightError
 from maskwright.ir import Builder, Node
 
 __all__ = ["ANY", "Layout", "Whitespace", "choose_whitespace"]
@@ -35,15 +36,15 @@ class Whitespace:
         for name in ("max_blanks", "max_indentation"):
             bound = getattr(self, name)
             if isinstance(bound, bool) or not isinstance(bound, int) or bound < -1:
-                raise ValueError(f"{name} must be a whole number, not {bound!r}")
+                raise _refused(name, f"must be a whole number from -1 on, not {bound!r}")
         for name, mark in (("item_separator", ","), ("key_separator", ":")):
             text = getattr(self, name)
             if text is not None and (not isinstance(text, str) or text.strip(" \t\r\n") != mark):
-                raise ValueError(f"{name} must be {mark!r} with white space beside, not {text!r}")
+                raise _refused(name, f"must be {mark!r} with white space beside, not {text!r}")
         if isinstance(self.indent, int) and not isinstance(self.indent, bool) and self.indent >= 0:
             object.__setattr__(self, "indent", " " * self.indent)
         if self.indent is not None and (not isinstance(self.indent, str) or self.indent.strip(" \t")):
-            raise ValueError(f"indent must be a number of blanks, or blanks and tabs, not {self.indent!r}")
+            raise _refused("indent", f"must be a number of blanks, or blanks and tabs, not {self.indent!r}")
 
     @property
     def is_fixed(self) -> bool:
@@ -62,20 +63,22 @@ _PRESETS = {
 
 
 def choose_whitespace(whitespace: Preset | Whitespace | None, indent: int | str | None, style: str) -> Whitespace:
-    """The white space that the options ask for; `ValueError` where they contradict each other or the style."""
+    """What the options ask for; `MaskwrightError` where they contradict each other or the style."""
     if indent is not None:
         if whitespace is not None:
-            raise ValueError("indent and whitespace both say where white space is; give one of them")
+            raise _refused("indent", "and whitespace both say where white space is; give one of them")
         whitespace = Whitespace(indent=indent)
     if style == "accept":
         if whitespace is not None:
-            raise ValueError('style="accept" takes any white space; whitespace and indent are for "generate"')
+            given = "whitespace" if indent is None else "indent"
+            raise _refused(given, 'is for style="generate"; style="accept" takes any white space')
         return ANY
     if isinstance(whitespace, Whitespace):
         return whitespace
     name = "flexible" if whitespace is None else whitespace
     if name not in _PRESETS:
-        raise ValueError(f"unknown whitespace {whitespace!r}; there are {', '.join(map(repr, _PRESETS))}")
+        known = ", ".join(map(repr, _PRESETS))
+        raise _refused("whitespace", f"must be one of {known} or a Whitespace, not {whitespace!r}")
     return _PRESETS[name]
 
 
@@ -101,7 +104,7 @@ class Layout:
         item, key = whitespace.item_separator or ",", whitespace.key_separator or ":"
         if whitespace.indent is not None:
             assert isinstance(whitespace.indent, str)
-            line = builder.sequence([builder.literal(b"\n"), builder.indentation(whitespace.indent.encode())])
+            line = builder.indentation(b"\n", whitespace.indent.encode())
             self._inner_open = self._inner_close = line
             self._nests = True
             key = whitespace.key_separator or ": "
@@ -131,3 +134,7 @@ def _flexible(builder: Builder, whitespace: Whitespace) -> Node:
     blanks = builder.repeat(builder.literal(b" "), 0, whitespace.max_blanks)
     indentation = builder.repeat(builder.byte_class(b" \t"), 0, whitespace.max_indentation)
     return builder.choice([blanks, builder.sequence([builder.literal(b"\n"), indentation])])
+
+
+def _refused(argument: str, what: str) -> MaskwrightError:
+    return MaskwrightError(f"{argument} {what}", where=argument, code=f"argument.{argument}")

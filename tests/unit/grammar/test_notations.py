@@ -77,6 +77,7 @@ def test_errors_name_the_place(case: dict[str, Any]) -> None:
     error = caught.value
     assert (error.line, error.column) == (case["line"], case["column"])
     assert case["says"] in error.what
+    assert case.get("try", "") in (error.try_ or "")
     assert isinstance(error, ValueError)
     if case["code"] is not None:
         assert error.code == case["code"]

@@ -1,0 +1,33 @@
+"""Do the options of `Compiler.json_schema` do what they say, and are wrong ones refused by name?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from maskwright import Compiler, MaskwrightError, Vocabulary
+
+CASES = json.loads((Path(__file__).parents[2] / "data/json_schema/options.json").read_text())
+COMPILER = Compiler(Vocabulary.from_tokens([*(bytes([byte]) for byte in range(256)), None], eos_id=256))
+
+
+@pytest.mark.parametrize("indent", CASES["indented"]["indents"], ids=repr)
+def test_indent_is_that_of_json_dumps_and_no_other(indent: int | str) -> None:
+    index = COMPILER.json_schema({"type": "object"}, indent=indent)
+    for value in CASES["indented"]["values"]:
+        written = json.dumps(value, indent=indent)
+        for text in {json.dumps(value, indent=other) for other in (*CASES["indented"]["indents"], None)}:
+            constraint = index.constraint()
+            took = constraint.try_advance(text.encode())  # the ids are the bytes
+            assert (took == len(text) and constraint.is_complete()) == (text == written), text
+
+
+@pytest.mark.parametrize("case", CASES["refused"], ids=lambda case: str(case["options"]))
+def test_a_wrong_option_is_refused_by_name(case: dict[str, Any]) -> None:
+    with pytest.raises(MaskwrightError) as caught:
+        COMPILER.json_schema({"type": "object"}, **case["options"])
+    assert caught.value.where == case["where"]
+    assert caught.value.code == f"argument.{case['where']}"
+    assert case["says"] in caught.value.what
