@@ -196,6 +196,16 @@ def test_the_algebra_on_random_sets() -> None:
             assert both.contains(number) == (left.contains(number) and right.contains(number))
 
 
+def test_of_two_equal_bounds_the_exclusive_one_is_tighter() -> None:
+    zero = Fraction(0)
+    for one, other in (
+        (NumberSet(lower=zero), NumberSet(lower=zero, lower_exclusive=True)),
+        (NumberSet(upper=zero), NumberSet(upper=zero, upper_exclusive=True)),
+    ):
+        assert not one.intersect(other).contains(0)
+        assert not other.intersect(one).contains(0)
+
+
 def test_emptiness_by_counting() -> None:
     rng = random.Random(3)
     steps = [Fraction(step) for step in (1, 2, 3, 4, 6, 9)] + [Fraction(1, 2), Fraction(3, 4)]
