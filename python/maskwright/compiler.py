@@ -101,11 +101,12 @@ class Compiler:
         >>> constraint.try_advance([0, 1, 2, 3])
         3
         """
-        _check("dialect", dialect, dialect in ("python", "python-bytes", "ecma"), "a known dialect")
+        dialects = ("python", "python-bytes", "ecma")
+        _check("dialect", dialect, dialect in dialects, "'python', 'python-bytes' or 'ecma'")
         kind = bytes if dialect == "python-bytes" else str
-        _check(
-            "pattern", pattern, isinstance(pattern, kind), f"a {kind.__name__} for the dialect {dialect!r}"
-        )
+        wanted = f"a {kind.__name__} for the dialect {dialect!r}"
+        other = 'dialect="python-bytes"' if isinstance(pattern, bytes) else None
+        _check("pattern", pattern, isinstance(pattern, kind), wanted, try_=other)
         return self._compile(("regex", pattern, dialect), lambda: (regex_to_ir(pattern, dialect), ()))
 
     def grammar(self, text: str, syntax: Syntax = "lark", *, start: str | None = None) -> Index:
@@ -302,7 +303,9 @@ class Compiler:
                 work.append(SchemaCompile(schema, options))
             return work[0].grammar, tuple(work[0].ignored)
 
-        source = ("schema", text if text is not None else f"unnamed {next(_UNNAMED)}", options)
+        # The type: a dict and its JSON text need not mean the same, as a dict's floats were rounded.
+        known = text if text is not None else f"unnamed {next(_UNNAMED)}"
+        source = ("schema", known, type(schema).__name__, options)
         while True:
             try:
                 return self._compile(source, read)
@@ -345,6 +348,8 @@ class _Placed(AbstractContextManager[None]):
     def __exit__(self, kind: object, error: BaseException | None, at: object) -> None:
         if isinstance(error, VocabularyError) or (isinstance(error, LimitError) and error.where is None):
             error.where = self._name
+            if isinstance(error, LimitError) and hasattr(Limits, error.limit):
+                error.try_ = f"a smaller format, or Compiler(..., limits=Limits({error.limit}=...)) with more"
         elif isinstance(error, GrammarError) and self._source[0] == "regex":
             pattern = self._source[1]
             text = pattern if isinstance(pattern, str) else pattern.decode("latin-1")
@@ -367,17 +372,18 @@ def _is_int(value: object, least: int) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= least
 
 
-def _check(name: str, value: object, fits: bool, what: str) -> None:
+def _check(name: str, value: object, fits: bool, what: str, *, try_: str | None = None) -> None:
     if not fits:
         shown = repr(value)
         shown = shown if len(shown) <= 60 else shown[:57] + "..."
-        raise MaskwrightError(f"{name} must be {what}, not {shown}", where=name, code=f"argument.{name}")
+        what = f"{name} must be {what}, not {shown}"
+        raise MaskwrightError(what, where=name, try_=try_, code=f"argument.{name}")
 
 
 def _schema_text(schema: Any) -> str | None:
     """A text for the cache's key; None for a schema that JSON cannot write, or that is nested too deeply."""
     if isinstance(schema, (str, bytes)):
-        return f"text {schema!r}"
+        return schema if isinstance(schema, str) else schema.decode("latin-1")
     try:
         return json.dumps(schema)
     except (TypeError, ValueError, RecursionError):

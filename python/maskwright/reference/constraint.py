@@ -29,6 +29,13 @@ class Constraint:
     """
 
     def __init__(self, token_index: TokenIndex) -> None:
+        if not isinstance(token_index, TokenIndex):
+            raise MaskwrightError(
+                f"token_index must be a TokenIndex, not {type(token_index).__name__}",
+                where="token_index",
+                try_="index.constraint() where a Compiler made the index",
+                code="argument.token_index",
+            )
         self._index = token_index
         self._tokens: list[int] = []
         self._states: list[int] = [0]  # before the first token, and after each; one longer than the tokens

@@ -224,6 +224,7 @@ def test_limits_of_a_compile(limit: str, format_: tuple[str, str]) -> None:
         compiler.regex(text) if kind == "regex" else compiler.grammar(text, "gbnf")
     assert (caught.value.limit, caught.value.value, caught.value.code) == (limit, 20, f"limit.{limit}")
     assert (caught.value.where or "").startswith(f"{kind} ")
+    assert f"Limits({limit}=...)" in (caught.value.try_ or "")
     assert compiler.stats()["failures"] == 1
 
 

@@ -6,6 +6,7 @@ from random import Random
 
 import numpy as np
 import pytest
+from maskwright import Compiler, Vocabulary
 from maskwright.errors import MaskwrightError, TokenNotAllowed
 from maskwright.protocol import ConstraintProtocol
 from maskwright.reference import Constraint, TokenIndex, regex_to_dfa
@@ -190,3 +191,9 @@ def test_a_random_walk_with_rollbacks_agrees_with_a_fresh_constraint() -> None:
         fresh = Constraint(index)
         assert fresh.try_advance(constraint.tokens) == len(constraint.tokens)
         assert snapshot(fresh) == snapshot(constraint)
+
+
+def test_an_index_of_a_compiler_is_refused() -> None:
+    index = Compiler(Vocabulary.from_tokens(TOKENS, eos_id=EOS)).regex("(ab)*")
+    with pytest.raises(MaskwrightError, match=r"(?s)TokenIndex, not Index.*index\.constraint\(\)"):
+        Constraint(index)  # type: ignore[arg-type]
