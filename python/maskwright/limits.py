@@ -30,11 +30,11 @@ class Limits:
     100
     """
 
-    rules: int = 200_000
-    states: int = 4_000_000
+    rules: int = 100_000
+    states: int = 500_000
     dfa_states: int = 100_000
-    edges: int = 8_000_000
-    mask_work: int = 20_000_000
+    edges: int = 2_000_000
+    mask_work: int = 5_000_000
     stack_depth: int = 100_000
     cache_bytes: int = 64 << 20
 

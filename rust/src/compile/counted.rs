@@ -125,7 +125,7 @@ impl Product {
 
     /// Set up the rule. `None` if some state's lengths to the end have gaps.
     fn draft(&self, bounds: Bounds) -> Option<Draft> {
-        let lengths = Lengths::new(self)?;
+        let lengths = Lengths::new(self, bounds.min > 0)?;
         let mut draft = Draft { bounds: Some(bounds), ..Default::default() };
         let base = 2;
         draft.n_states = base + self.states.len() as u32;
@@ -158,7 +158,7 @@ struct Lengths {
 const NEVER: u32 = u32::MAX;
 
 impl Lengths {
-    fn new(product: &Product) -> Option<Lengths> {
+    fn new(product: &Product, has_minimum: bool) -> Option<Lengths> {
         let n = product.states.len();
         let mut into = vec![Vec::new(); n];
         let mut out = vec![Vec::new(); n];
@@ -168,6 +168,11 @@ impl Lengths {
         }
         let accepting = || (0..n as u32).filter(|&state| product.accept[state as usize]);
         let shortest = distances(&into, accepting().map(|state| (state, 0)));
+        if !has_minimum {
+            // Nothing is too short: gaps do not matter.
+            let longest = vec![UNBOUNDED; n];
+            return Some(Lengths { shortest, longest });
+        }
         // From a state that can stay where it is for one character, every length from the shortest on leads to the end.
         let stays = |state: u32| shortest[state as usize] != NEVER && returns_in_one(&out, state);
         let staying =

@@ -108,10 +108,9 @@ struct Remover<'d> {
     alias: Vec<u32>,
 }
 
-/// What can be reached from a state without reading.
-#[derive(Clone, Default)]
-struct Closure {
-    states: Vec<u32>,
+/// What can be done from a state without reading.
+#[derive(Clone, Copy, Default)]
+struct Reach {
     reads: bool,
     ends: bool,
     counted: bool,
@@ -148,47 +147,47 @@ impl<'d> Remover<'d> {
         state
     }
 
-    fn closure(&self, state: u32) -> Closure {
-        if self.epsilons[state as usize].is_empty() {
-            return Closure {
-                reads: !self.edges[state as usize].is_empty(),
-                ends: state == self.draft.end,
-                counted: Some(state) == self.draft.counted,
-                states: vec![state],
-            };
-        }
+    /// The states reached without reading, and what can be done from them. Each of them counts as an edge of the budget.
+    fn closure(&self, state: u32, budget: &mut Budget) -> Result<(Vec<u32>, Reach)> {
+        let mut states = vec![state];
+        let mut reach = Reach::default();
         let mut seen = rustc_hash::FxHashSet::default();
-        let mut closure = Closure { states: vec![state], ..Default::default() };
-        seen.insert(state);
+        if !self.epsilons[state as usize].is_empty() {
+            seen.insert(state);
+        }
         let mut at = 0;
-        while at < closure.states.len() {
-            let state = closure.states[at];
-            closure.reads |= !self.edges[state as usize].is_empty();
-            closure.ends |= state == self.draft.end;
-            closure.counted |= Some(state) == self.draft.counted;
+        while at < states.len() {
+            let state = states[at];
+            reach.reads |= !self.edges[state as usize].is_empty();
+            reach.ends |= state == self.draft.end;
+            reach.counted |= Some(state) == self.draft.counted;
             for &next in &self.epsilons[state as usize] {
                 if seen.insert(next) {
-                    closure.states.push(next);
+                    states.push(next);
                 }
             }
             at += 1;
         }
-        closure
+        budget.spend_edges(states.len() as u64 - 1)?;
+        Ok((states, reach))
     }
 
     fn rule(self, nullable: bool, budget: &mut Budget) -> Result<Rule> {
         let mut ids: FxHashMap<u32, u32> = FxHashMap::default();
-        let mut closures: FxHashMap<u32, Closure> = FxHashMap::default();
+        let mut reaches: FxHashMap<u32, Reach> = FxHashMap::default();
         let mut kept = vec![self.draft.start];
         let mut states = Vec::new();
         let mut at = 0;
         while at < kept.len() {
-            let from = self.closure(kept[at]);
+            let (from, reach) = self.closure(kept[at], budget)?;
             let mut edges = Vec::new();
-            for &state in &from.states {
+            for &state in &from {
                 for &(label, to, action) in &self.edges[state as usize] {
                     let to = self.alias[to as usize];
-                    let closure = closures.entry(to).or_insert_with(|| self.closure(to));
+                    let reach = match reaches.get(&to) {
+                        Some(&known) => known,
+                        None => *reaches.entry(to).or_insert(self.closure(to, budget)?.1),
+                    };
                     let mut push = |to: u32, action: Action| {
                         let target = *ids.entry(to).or_insert_with(|| {
                             kept.push(to);
@@ -196,19 +195,19 @@ impl<'d> Remover<'d> {
                         });
                         edges.push(Edge { label, target, action });
                     };
-                    if closure.reads || closure.ends {
+                    if reach.reads || reach.ends {
                         push(to, action);
                     }
-                    if closure.counted {
+                    if reach.counted {
                         push(self.draft.end, Action::Count);
                     }
                 }
             }
             edges.sort_unstable();
             edges.dedup();
-            budget.spend_edges(edges.len() as u64 + from.states.len() as u64)?;
+            budget.spend_edges(edges.len() as u64)?;
             let is_head = kept[at] == self.draft.end || at == 0;
-            let (accept_from, mut valid_to) = guards(self.draft.bounds, is_head || from.ends);
+            let (accept_from, mut valid_to) = guards(self.draft.bounds, is_head || reach.ends);
             let mut valid_from = 0;
             if let Some(&range) = self.draft.ranges.get(&kept[at]) {
                 (valid_from, valid_to) = range;
@@ -218,7 +217,7 @@ impl<'d> Remover<'d> {
             let guard = self.draft.guards.get(&kept[at]).copied().unwrap_or_default();
             states.push(RuleState {
                 edges,
-                accept: from.ends && at != 0,
+                accept: reach.ends && at != 0,
                 accept_from,
                 valid_from,
                 valid_to,

@@ -88,6 +88,9 @@ impl<'r> Spine<'r> {
     }
 
     fn rule(&self, goal: u32, budget: &mut Budget) -> Result<Rule> {
+        budget.spend_states(
+            self.group.iter().map(|&member| self.rules[member as usize].states.len() as u64).sum(),
+        )?;
         let mut start = Vec::new();
         for &member in self.group {
             let outside =

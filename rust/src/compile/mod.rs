@@ -35,7 +35,7 @@ pub struct CompileLimits {
 
 impl Default for CompileLimits {
     fn default() -> Self {
-        CompileLimits { rules: 200_000, states: 4_000_000, dfa_states: 100_000, edges: 8_000_000 }
+        CompileLimits { rules: 100_000, states: 500_000, dfa_states: 100_000, edges: 2_000_000 }
     }
 }
 

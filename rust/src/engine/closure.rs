@@ -219,7 +219,8 @@ impl<'e> Closure<'e> {
             self.leave(item, work)?;
             self.call(item)?;
         }
-        work.spend(self.items.len() as u64)?;
+        // A new configuration takes some 100 bytes and 16 an item: long tokens must not fill the memory with them.
+        work.spend(16 + self.items.len() as u64)?;
         let program = self.moves.program;
         let reads = |item: &Item| {
             let state = &program.states[item.state as usize];

@@ -191,7 +191,9 @@ impl<'e> Composer<'e> {
                 self.walk_bytes(start, &part.outer_bytes)?;
             }
             let skeleton = self.rest_skeleton(config, part)?;
-            if !based {
+            // Items of callers, where the rule may be left, are not in the base.
+            let alone = self.moves.cache.configs.get(config).items.len() == 1;
+            if !(based && alone) {
                 self.take_rests(part, &skeleton.ids, before, last, false)?;
             }
             self.take_rests(part, &skeleton.doubtful, before, last, true)?;

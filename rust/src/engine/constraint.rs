@@ -23,19 +23,12 @@ pub struct Constraint {
     index: Arc<Index>,
     cache: Arc<Cache>,
     start: ConfigId,
-    /// The configuration after each token.
+    /// The configuration after each token from `moved` on.
     history: Vec<ConfigId>,
+    /// How many tokens had been taken when this cache came into use; `start` is the configuration after them.
+    moved: usize,
     tokens: Vec<u32>,
     done: bool,
-    /// Caches that were full: each with the configurations of the tokens taken while it was in use.
-    older: Vec<Older>,
-}
-
-#[derive(Clone)]
-struct Older {
-    cache: Arc<Cache>,
-    start: ConfigId,
-    history: Vec<ConfigId>,
 }
 
 /// Whether a token was taken.
@@ -52,15 +45,7 @@ impl Constraint {
     pub fn new(index: Arc<Index>) -> Result<Constraint> {
         let cache = index.cache();
         let start = index.moves(&cache).start(&mut index.work())?;
-        Ok(Constraint {
-            index,
-            cache,
-            start,
-            history: Vec::new(),
-            tokens: Vec::new(),
-            done: false,
-            older: Vec::new(),
-        })
+        Ok(Constraint { index, cache, start, history: Vec::new(), tokens: Vec::new(), done: false, moved: 0 })
     }
 
     pub fn index(&self) -> &Arc<Index> {
@@ -201,25 +186,33 @@ impl Constraint {
     }
 
     /// Undo the last `n` tokens; false (and nothing changes) if there are fewer.
-    pub fn rollback(&mut self, n: usize) -> bool {
-        if n > self.tokens.len() {
-            return false;
-        }
+    pub fn rollback(&mut self, n: usize) -> Result<bool> {
+        let Some(left) = self.tokens.len().checked_sub(n) else { return Ok(false) };
         if n == 0 {
-            return true;
+            return Ok(true);
         }
-        self.tokens.truncate(self.tokens.len() - n);
+        if left >= self.moved {
+            self.history.truncate(left - self.moved);
+        } else {
+            (self.cache, self.start, self.history) = self.replay(left)?;
+            self.moved = 0;
+        }
+        self.tokens.truncate(left);
         self.done = false;
-        let mut left = n;
-        while left > self.history.len() {
-            left -= self.history.len();
-            let older = self.older.pop().expect("entries that are not here are in older caches");
-            self.cache = older.cache;
-            self.start = older.start;
-            self.history = older.history;
+        Ok(true)
+    }
+
+    /// Take the first tokens again, in the cache in use: what an older cache knew of them is gone with it.
+    ///
+    /// Keeping every cache that the history points into costs as much memory as never forgetting anything.
+    fn replay(&self, left: usize) -> Result<(Arc<Cache>, ConfigId, Vec<ConfigId>)> {
+        let mut again = Constraint::new(self.index.clone())?;
+        for &token in &self.tokens[..left] {
+            let mut work = self.index.work();
+            let next = again.after(again.config(), i64::from(token), &mut work)?;
+            again.history.push(next.expect("it was taken before").0);
         }
-        self.history.truncate(self.history.len() - left);
-        true
+        Ok((again.cache, again.start, again.history))
     }
 
     pub fn reset(&mut self) -> Result<()> {
@@ -290,11 +283,10 @@ impl Constraint {
         }
         let start =
             Mover { from: &self.cache, to: &cache, known: FxHashMap::default() }.config(self.config());
-        self.older.push(Older {
-            cache: std::mem::replace(&mut self.cache, cache),
-            start: std::mem::replace(&mut self.start, start),
-            history: std::mem::take(&mut self.history),
-        });
+        self.cache = cache;
+        self.start = start;
+        self.moved = self.tokens.len();
+        self.history.clear();
     }
 }
 

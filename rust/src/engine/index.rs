@@ -31,9 +31,12 @@ pub struct ServeLimits {
 
 impl Default for ServeLimits {
     fn default() -> Self {
-        ServeLimits { mask_work: 20_000_000, stack_depth: 100_000, cache_bytes: 64 << 20 }
+        ServeLimits { mask_work: 5_000_000, stack_depth: 100_000, cache_bytes: 64 << 20 }
     }
 }
+
+/// A cache takes some 100 kB when it is empty; below ten times that it would be made anew all the time.
+const MIN_CACHE_BYTES: u64 = 1 << 20;
 
 /// How many frames are kept at first to see whether they settle a mask; doubled until they do.
 const FIRST_DEPTH: u32 = 2;
@@ -93,7 +96,7 @@ impl Index {
     }
 
     pub fn is_full(&self, cache: &Cache) -> bool {
-        cache.bytes() as u64 > self.limits.cache_bytes
+        cache.bytes() as u64 > self.limits.cache_bytes.max(MIN_CACHE_BYTES)
     }
 
     pub fn moves<'e>(&'e self, cache: &'e Cache) -> Moves<'e> {

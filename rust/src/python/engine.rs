@@ -239,7 +239,7 @@ impl PyConstraint {
                     Ok(_) => break,
                     Err(error) => {
                         let taken = self.constraint.tokens().len() - before;
-                        self.constraint.rollback(taken);
+                        self.constraint.rollback(taken)?;
                         return Err(error.into());
                     }
                 }
@@ -255,7 +255,10 @@ impl PyConstraint {
     fn rollback(&mut self, #[pyo3(from_py_with = integer)] n: i64) -> PyResult<()> {
         guard(|| {
             let taken = self.constraint.tokens().len();
-            let done = usize::try_from(n).is_ok_and(|n| self.constraint.rollback(n));
+            let done = match usize::try_from(n) {
+                Ok(n) => self.constraint.rollback(n)?,
+                Err(_) => false,
+            };
             let what = || format!("cannot roll back {n} tokens: {taken} were taken");
             if done { Ok(()) } else { Err(Error::argument("n", what()).into()) }
         })
