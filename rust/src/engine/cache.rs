@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use rustc_hash::FxHashMap;
 
 use super::arena::{Interner, lock};
-use super::compose::Skeleton;
+use super::compose::{Draft, Skeleton};
 use super::data::{Data, DataKey, NOTHING, Text};
 use super::mask::MaskStore;
 use super::stack::{BOTTOM, CUT, Config, ConfigId, Content, Frame, FrameId, Item};
@@ -35,6 +35,8 @@ pub struct Cache {
     insides: Mutex<FxHashMap<Item, Arc<[u32]>>>,
     /// For a configuration without frames and a trie, what it allows whatever they are.
     skeletons: Mutex<FxHashMap<(ConfigId, u64), Arc<Skeleton>>>,
+    /// For a configuration with its texts left open, its mask as far as it is sure; none if it was cut off.
+    drafts: Mutex<FxHashMap<ConfigId, Arc<Option<Draft>>>>,
     row_bytes: AtomicUsize,
     pub hits: AtomicU64,
     pub misses: AtomicU64,
@@ -53,6 +55,7 @@ impl Cache {
             token_steps: Mutex::default(),
             outlines: Mutex::default(),
             insides: Mutex::default(),
+            drafts: Mutex::default(),
             skeletons: Mutex::default(),
             row_bytes: AtomicUsize::new(0),
             hits: AtomicU64::new(0),
@@ -189,5 +192,14 @@ impl Cache {
         let words = skeleton.base.as_ref().map_or(0, |words| words.len());
         self.add_row_bytes(4 * (words + skeleton.ids.len()) + 64 * skeleton.cuts.len());
         lock(&self.skeletons).entry((config, trie)).or_insert_with(|| Arc::new(skeleton)).clone()
+    }
+
+    pub fn draft(&self, config: ConfigId) -> Option<Arc<Option<Draft>>> {
+        lock(&self.drafts).get(&config).cloned()
+    }
+
+    pub fn set_draft(&self, config: ConfigId, draft: Option<Draft>) -> Arc<Option<Draft>> {
+        self.add_row_bytes(64 + draft.as_ref().map_or(0, Draft::heap_bytes));
+        lock(&self.drafts).entry(config).or_insert_with(|| Arc::new(draft)).clone()
     }
 }

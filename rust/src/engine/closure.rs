@@ -174,6 +174,10 @@ impl<'e> Closure<'e> {
     /// Add an item, or unite its frame with that of an equal one.
     fn add(&mut self, item: Item) {
         let state = &self.moves.program.states[item.state as usize];
+        if self.moves.program.has_memory() && self.moves.is_beyond_blank(&item) {
+            self.cut = true;
+            return;
+        }
         if !state.takes(item.count) || !self.moves.guard_holds(&item) {
             return;
         }

@@ -3,6 +3,8 @@
 //! A mask is the union of what each item allows. An item that loops on a large class of characters gets the
 //! bitmask of the runs of that class, and walks the small trie of rests; all other items walk the vocabulary together.
 
+use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -35,8 +37,8 @@ pub struct Composer<'e> {
     /// Runs of all items after the first.
     more: Vec<Arc<[u32]>>,
     ids: Vec<u32>,
-    /// Tokens that are allowed unless they write a key or an item twice: to be read exactly.
-    doubtful: Vec<u32>,
+    /// Tokens that are allowed unless they write a key or an item twice.
+    doubtful: Vec<Doubt>,
     cut: bool,
     /// Only tokens that stay within the rule are wanted: what would leave it is passed over.
     inside: bool,
@@ -60,30 +62,72 @@ impl<'e> Composer<'e> {
 
     pub fn compose(mut self, id: ConfigId) -> Result<Outcome> {
         let config = self.moves.cache.configs.get(id);
+        let mut items: Vec<Item> =
+            config.items.iter().map(|item| self.moves.left_open(item, false)).collect();
+        if !self.index.program.has_memory() {
+            self.sketch(id, &items)?;
+            return Ok(if self.cut { Outcome::TooShallow } else { Outcome::Mask(self.finish()) });
+        }
+        items.sort_unstable();
+        let open = self.moves.whole(&items, config.complete);
+        let draft = match self.moves.cache.draft(open) {
+            Some(known) => known,
+            None => {
+                let cache = self.moves.cache;
+                self.sketch(open, &items)?;
+                cache.set_draft(open, self.draft())
+            }
+        };
+        let Some(draft) = &*draft else { return Ok(Outcome::TooShallow) };
+        Resolver { index: self.index, moves: Moves { opaque: false, ..self.moves }, work: self.work }
+            .resolve(draft, id, &items)
+    }
+
+    /// Collect what the items allow, doubtful tokens apart.
+    fn sketch(&mut self, id: ConfigId, items: &[Item]) -> Result<()> {
         let mut walked: Vec<Item> = Vec::new();
-        let items: Vec<Item> = config.items.iter().map(|item| self.moves.left_open(item, false)).collect();
-        for item in &items {
+        for item in items {
             let state = &self.moves.program.states[item.state as usize];
             self.special_tokens(id, item)?;
             if !state.bytes.is_empty() && !self.by_part(item)? {
                 walked.push(*item);
             }
             if self.cut {
-                return Ok(Outcome::TooShallow);
+                return Ok(());
             }
         }
         if !walked.is_empty() {
             walked.sort_unstable();
             self.walk_vocabulary(&walked)?;
         }
-        self.resolve_doubts(id)?;
-        if self.cut {
-            return Ok(Outcome::TooShallow);
-        }
-        if config.complete {
+        if self.moves.cache.configs.get(id).complete {
             self.ids.extend_from_slice(&self.index.vocabulary.eos);
         }
-        Ok(Outcome::Mask(self.finish()))
+        Ok(())
+    }
+
+    /// What was collected, as a mask and doubts by the end of the key that they depend on; `None` if it was cut off.
+    fn draft(&mut self) -> Option<Draft> {
+        if self.cut {
+            return None;
+        }
+        let mut doubtful = std::mem::take(&mut self.doubtful);
+        doubtful.sort_unstable();
+        doubtful.dedup();
+        let vocabulary = &self.index.vocabulary;
+        let mut ends: BTreeMap<Box<[u8]>, Vec<u32>> = BTreeMap::new();
+        let mut others = Vec::new();
+        for doubt in doubtful {
+            let bytes = vocabulary.bytes(doubt.id);
+            match closing_quote(bytes).filter(|_| doubt.once) {
+                Some(at) => ends.entry(bytes[..=at].into()).or_default().push(doubt.id),
+                None => others.push(doubt.id),
+            }
+        }
+        let sure = self.finish();
+        let all = ends.values().flatten().copied().collect();
+        let full = sure.with(all, vocabulary.ordinary.as_ref());
+        Some(Draft { sure, full, ends: ends.into_iter().collect(), others })
     }
 
     /// Special tokens that the item reads, where no guard forbids them.
@@ -92,26 +136,6 @@ impl<'e> Composer<'e> {
             if let Some(next) = self.moves.token_step(id, edge.token, self.work)? {
                 self.cut |= self.moves.cache.configs.get(next).cut;
                 self.ids.push(edge.token);
-            }
-        }
-        Ok(())
-    }
-
-    /// Read each doubtful token as it is, from the configuration itself.
-    fn resolve_doubts(&mut self, id: ConfigId) -> Result<()> {
-        let mut doubtful = std::mem::take(&mut self.doubtful);
-        doubtful.sort_unstable();
-        doubtful.dedup();
-        let exact = Moves { opaque: false, ..self.moves };
-        for token in doubtful {
-            let mut at = Some(id);
-            for &byte in self.index.vocabulary.bytes(token) {
-                let Some(from) = at else { break };
-                at = exact.step(exact.cache.configs.get(from), byte, self.work)?;
-                self.cut |= at.is_some_and(|to| exact.cache.configs.get(to).cut);
-            }
-            if at.is_some() {
-                self.ids.push(token);
             }
         }
         Ok(())
@@ -141,12 +165,13 @@ impl<'e> Composer<'e> {
         let config = self.moves.part(std::slice::from_ref(item));
         self.take_runs(part, u32::MAX);
         let Found { sure, doubtful } = self.walk(trie, config)?;
-        for (found, to) in [(sure, &mut self.ids), (doubtful, &mut self.doubtful)] {
-            let reached: rustc_hash::FxHashSet<u32> = found.iter().copied().collect();
-            let twins =
-                trie.twins().iter().filter(|(first, _)| reached.contains(first)).map(|&(_, twin)| twin);
-            to.extend(found.iter().copied().chain(twins).map(|place| ids[place as usize]));
-        }
+        let alike = |id: u32| {
+            let twins = trie.twins().iter().filter(move |pair| pair.0 == id).map(|pair| pair.1);
+            twins.chain([id]).map(|place| ids[place as usize])
+        };
+        self.ids.extend(sure.iter().flat_map(|&id| alike(id)));
+        self.doubtful
+            .extend(doubtful.iter().flat_map(|&doubt| alike(doubt.id).map(move |id| Doubt { id, ..doubt })));
         Ok(true)
     }
 
@@ -187,19 +212,18 @@ impl<'e> Composer<'e> {
     fn uniform(&mut self, places: &[(u32, u32, ConfigId)], part: &Part, based: bool) -> Result<()> {
         for &(before, last, config) in places {
             if before == 0 {
-                let start = self.moves.cache.configs.get(config);
-                self.walk_bytes(start, &part.outer_bytes)?;
+                self.outer(config, part)?;
             }
             let skeleton = self.rest_skeleton(config, part)?;
             // Items of callers, where the rule may be left, are not in the base.
             let alone = self.moves.cache.configs.get(config).items.len() == 1;
             if !(based && alone) {
-                self.take_rests(part, &skeleton.ids, before, last, false)?;
+                self.take_rests(part, &skeleton.ids, before, last)?;
             }
-            self.take_rests(part, &skeleton.doubtful, before, last, true)?;
+            self.doubt_rests(part, &skeleton.doubtful, before, last)?;
             let Found { sure, doubtful } = self.walk_cuts(&part.rests, &skeleton.cuts, config)?;
-            self.take_rests(part, &sure, before, last, false)?;
-            self.take_rests(part, &doubtful, before, last, true)?;
+            self.take_rests(part, &sure, before, last)?;
+            self.doubt_rests(part, &doubtful, before, last)?;
             if self.cut {
                 break;
             }
@@ -208,14 +232,42 @@ impl<'e> Composer<'e> {
     }
 
     /// Add the tokens on some rests with so many characters before them.
-    fn take_rests(&mut self, part: &Part, rests: &[u32], from: u32, to: u32, doubtful: bool) -> Result<()> {
-        let ids = if doubtful { &mut self.doubtful } else { &mut self.ids };
-        let before = ids.len();
+    fn take_rests(&mut self, part: &Part, rests: &[u32], from: u32, to: u32) -> Result<()> {
+        let before = self.ids.len();
         for &rest in rests {
-            ids.extend(part.tokens(rest, from, to).iter().map(|token| token.1));
+            self.ids.extend(part.tokens(rest, from, to).iter().map(|token| token.1));
         }
-        let added = ids.len() - before;
-        self.work.spend(added as u64 / 8)
+        self.work.spend((self.ids.len() - before) as u64 / 8)
+    }
+
+    fn doubt_rests(&mut self, part: &Part, rests: &[Doubt], from: u32, to: u32) -> Result<()> {
+        for doubt in rests {
+            let tokens = part.tokens(doubt.id, from, to).iter();
+            self.doubtful.extend(tokens.map(|token| Doubt { id: token.1, ..*doubt }));
+        }
+        self.work.spend(rests.len() as u64)
+    }
+
+    /// Add the tokens that begin with no character of the class.
+    fn outer(&mut self, config: ConfigId, part: &Part) -> Result<()> {
+        let trie = &self.index.vocabulary.trie;
+        let shallow = self.shallow(&self.moves.cache.configs.get(config).items);
+        let key = part.serial | OUTER;
+        let skeleton = match self.moves.cache.skeleton(shallow, key) {
+            Some(known) => known,
+            None => {
+                let ranges: Vec<Range<usize>> =
+                    part.outer_bytes.iter().map(|&byte| trie.subtree(byte)).collect();
+                let (found, cuts) = self.walk_to_cuts(trie, &ranges, shallow)?;
+                let skeleton =
+                    Skeleton { base: None, ids: found.sure.into(), doubtful: found.doubtful.into(), cuts };
+                self.moves.cache.set_skeleton(shallow, key, skeleton)
+            }
+        };
+        self.take(Found { sure: skeleton.ids.to_vec(), doubtful: skeleton.doubtful.to_vec() });
+        let found = self.walk_cuts(trie, &skeleton.cuts, config)?;
+        self.take(found);
+        Ok(())
     }
 
     /// The bitmask that the mask is a patch on: the tokens that stay within the rule where many texts share it, else the runs.
@@ -284,7 +336,7 @@ impl<'e> Composer<'e> {
 
     /// Walk only below the nodes where frames are left.
     fn walk_cuts(&mut self, trie: &Trie, cuts: &[CutNode], config: ConfigId) -> Result<Found> {
-        let start = Place { config: self.moves.cache.configs.get(config), perhaps: false };
+        let start = Place { config: self.moves.cache.configs.get(config), doubts: 0 };
         let mut stack = vec![start; trie.longest() + 1];
         let mut walker = ConfigWalker::new(self.moves, self.work, trie.sink(), self.inside);
         for cut in cuts {
@@ -310,7 +362,11 @@ impl<'e> Composer<'e> {
         if let Some(known) = self.moves.cache.skeleton(config, WHOLE) {
             return Ok(known);
         }
-        let (found, cuts) = self.walk_to_cuts(&self.index.vocabulary.trie, config)?;
+        let (found, cuts) = self.walk_to_cuts(
+            &self.index.vocabulary.trie,
+            std::slice::from_ref(&(0..self.index.vocabulary.trie.n_nodes())),
+            config,
+        )?;
         let mut composer = Composer::new(self.index, self.moves, self.work);
         composer.take(found);
         let base = (composer.ids.len() > MAX_LISTED).then(|| composer.dense());
@@ -326,23 +382,30 @@ impl<'e> Composer<'e> {
         if let Some(known) = self.moves.cache.skeleton(shallow, part.serial) {
             return Ok(known);
         }
-        let (found, cuts) = self.walk_to_cuts(&part.rests, shallow)?;
+        let (found, cuts) =
+            self.walk_to_cuts(&part.rests, std::slice::from_ref(&(0..part.rests.n_nodes())), shallow)?;
         let skeleton = Skeleton { base: None, ids: found.sure.into(), doubtful: found.doubtful.into(), cuts };
         Ok(self.moves.cache.set_skeleton(shallow, part.serial, skeleton))
     }
 
     /// The configuration of some items without their frames.
     fn shallow(&self, items: &[Item]) -> ConfigId {
-        let mut shallow: Vec<Item> = items.iter().map(|item| Item { frame: CUT, ..*item }).collect();
+        let mut shallow: Vec<Item> =
+            items.iter().map(|item| Item { frame: CUT, ..self.moves.blanked(item) }).collect();
         shallow.sort_unstable();
         shallow.dedup();
         self.moves.part(&shallow)
     }
 
-    fn walk_to_cuts(&mut self, trie: &Trie, config: ConfigId) -> Result<(Found, Vec<CutNode>)> {
-        let start = Place { config: self.moves.cache.configs.get(config), perhaps: false };
+    fn walk_to_cuts(
+        &mut self,
+        trie: &Trie,
+        ranges: &[Range<usize>],
+        config: ConfigId,
+    ) -> Result<(Found, Vec<CutNode>)> {
+        let start = Place { config: self.moves.cache.configs.get(config), doubts: 0 };
         let mut walker = ConfigWalker::new(self.moves, self.work, trie.sink(), true);
-        let cuts = walk_to_cuts(trie, &mut walker, start);
+        let cuts = walk_to_cuts(trie, ranges, &mut walker, start);
         let mut ignored = false;
         Ok((walker.finish(&mut ignored)?, cuts))
     }
@@ -354,64 +417,48 @@ impl<'e> Composer<'e> {
         }
     }
 
-    /// Walk the tokens that begin with one of some bytes.
-    fn walk_bytes(&mut self, start: &'e Config, bytes: &[u8]) -> Result<()> {
-        let trie = &self.index.vocabulary.trie;
-        let start = Place { config: start, perhaps: false };
-        let mut stack = vec![start; trie.longest() + 1];
-        let mut walker = ConfigWalker::new(self.moves, self.work, trie.sink(), self.inside);
-        for &byte in bytes {
-            let nodes = trie.subtree(byte);
-            if nodes.is_empty() {
-                continue;
-            }
-            if let Some(place) = walker.step(start, byte) {
-                walker.reach(trie.id(nodes.start), place);
-                stack[1] = place;
-                trie.walk_nodes(&mut walker, nodes.start + 1..nodes.end, &mut stack);
-            }
-        }
-        let found = walker.finish(&mut self.cut)?;
-        self.take(found);
-        Ok(())
-    }
-
     /// Add tokens of the vocabulary, and those with the same bytes.
     fn take(&mut self, found: Found) {
         let vocabulary = &self.index.vocabulary;
-        for (found, to) in [(found.sure, &mut self.ids), (found.doubtful, &mut self.doubtful)] {
-            if !vocabulary.trie.twins().is_empty() {
-                to.extend(found.iter().flat_map(|&id| vocabulary.twins(id)));
-            }
-            to.extend(found);
+        if !vocabulary.trie.twins().is_empty() {
+            self.ids.extend(found.sure.iter().flat_map(|&id| vocabulary.twins(id)));
+            self.doubtful.extend(
+                found
+                    .doubtful
+                    .iter()
+                    .flat_map(|&doubt| vocabulary.twins(doubt.id).map(move |id| Doubt { id, ..doubt })),
+            );
         }
+        self.ids.extend(found.sure);
+        self.doubtful.extend(found.doubtful);
     }
 
     /// Walk a trie from a configuration.
     fn walk(&mut self, trie: &Trie, config: ConfigId) -> Result<Found> {
-        let start = Place { config: self.moves.cache.configs.get(config), perhaps: false };
+        let start = Place { config: self.moves.cache.configs.get(config), doubts: 0 };
         let mut walker = ConfigWalker::new(self.moves, self.work, trie.sink(), self.inside);
         trie.walk(&mut walker, start, &mut Vec::new());
         walker.finish(&mut self.cut)
     }
 
-    fn finish(mut self) -> Mask {
+    fn finish(&mut self) -> Mask {
         let vocabulary = &self.index.vocabulary;
-        self.ids.sort_unstable();
-        self.ids.dedup();
+        let mut ids = std::mem::take(&mut self.ids);
+        ids.sort_unstable();
+        ids.dedup();
         let (base, remove) = match self.base.take() {
             Some((base, remove)) => (Some(base), remove),
             None => (None, Vec::new()),
         };
         if self.more.is_empty() {
-            return patch(base, remove, self.ids, vocabulary.ordinary.as_ref());
+            return patch(base, remove, ids, vocabulary.ordinary.as_ref());
         }
         let mut words = base.expect("more runs come after the first").to_vec();
         remove.iter().for_each(|&id| crate::mask::clear(&mut words, id));
         for more in &self.more {
             words.iter_mut().zip(more.iter()).for_each(|(word, more)| *word |= more);
         }
-        patch(Some(words.into()), Vec::new(), self.ids, vocabulary.ordinary.as_ref())
+        patch(Some(words.into()), Vec::new(), ids, vocabulary.ordinary.as_ref())
     }
 }
 
@@ -442,9 +489,7 @@ fn sparse_or_dense(ids: Vec<u32>, ordinary: &[u32]) -> Mask {
 }
 
 fn with_fullness(mut mask: Mask, ordinary: &[u32]) -> Mask {
-    let mut row = vec![0; ordinary.len()];
-    mask.fill(&mut row);
-    mask.is_full = row.iter().zip(ordinary).all(|(have, want)| have & want == *want);
+    mask.is_full = mask.covers(ordinary);
     mask
 }
 
@@ -517,13 +562,129 @@ impl<'e> Steps<'e> {
     }
 }
 
+/// A mask with the texts that are being read left open.
+#[derive(Debug)]
+pub struct Draft {
+    /// Allowed whatever they are.
+    sure: Mask,
+    /// Allowed if none of the keys that would end are there already.
+    full: Mask,
+    /// Tokens that end a key, by the bytes up to its closing quote.
+    ends: Vec<(Box<[u8]>, Vec<u32>)>,
+    /// Tokens that have to be read exactly.
+    others: Vec<u32>,
+}
+
+impl Draft {
+    pub fn heap_bytes(&self) -> usize {
+        let ends: usize = self.ends.iter().map(|(end, ids)| end.len() + ids.len() * 4 + 40).sum();
+        ends + 4 * (self.others.len() + self.full.add.len() + self.sure.add.len())
+    }
+}
+
+/// Where the quote is that closes a JSON string, for bytes within one.
+fn closing_quote(bytes: &[u8]) -> Option<usize> {
+    let mut escaped = false;
+    bytes.iter().position(|&byte| {
+        let closes = byte == b'"' && !escaped;
+        escaped = byte == b'\\' && !escaped;
+        closes
+    })
+}
+
+/// Makes the mask of a configuration out of its draft.
+struct Resolver<'e, 'w> {
+    index: &'e Index,
+    moves: Moves<'e>,
+    work: &'w mut Work,
+}
+
+impl Resolver<'_, '_> {
+    fn resolve(mut self, draft: &Draft, id: ConfigId, items: &[Item]) -> Result<Outcome> {
+        if draft.ends.is_empty() && draft.others.is_empty() {
+            return Ok(Outcome::Mask(draft.sure.clone()));
+        }
+        let config = self.moves.cache.configs.get(id);
+        let mut reading = config.items.iter().filter(|item| items.binary_search(item).is_err());
+        let key = reading.next().filter(|_| reading.next().is_none()).and_then(|item| self.key(item));
+        let mut ids = Vec::new();
+        let mut refused = false;
+        for (end, tokens) in &draft.ends {
+            let fresh = key.is_some_and(|(item, text)| self.moves.is_new_key(item, &[text, end].concat()));
+            if fresh {
+                ids.extend_from_slice(tokens);
+                continue;
+            }
+            for &token in tokens {
+                match self.reads(id, token)? {
+                    Some(true) => ids.push(token),
+                    Some(false) => refused = true,
+                    None => return Ok(Outcome::TooShallow),
+                }
+            }
+        }
+        for &token in &draft.others {
+            match self.reads(id, token)? {
+                Some(true) => ids.push(token),
+                Some(false) => {}
+                None => return Ok(Outcome::TooShallow),
+            }
+        }
+        if !refused && draft.others.is_empty() {
+            return Ok(Outcome::Mask(draft.full.clone()));
+        }
+        ids.sort_unstable();
+        Ok(Outcome::Mask(draft.sure.with(ids, self.index.vocabulary.ordinary.as_ref())))
+    }
+
+    /// The item's key so far, if it is not within an escape.
+    fn key<'i>(&self, item: &'i Item) -> Option<(&'i Item, &'i [u8])>
+    where
+        Self: 'i,
+    {
+        let text = self.moves.data(item.data).text?;
+        let (&quote, body) = text.split_first()?;
+        let plain = quote == b'"' && ends_plainly(body);
+        plain.then_some((item, text))
+    }
+
+    /// Whether a token can be read exactly; `None` if a frame that was cut off is left.
+    fn reads(&mut self, id: ConfigId, token: u32) -> Result<Option<bool>> {
+        let mut at = id;
+        for &byte in self.index.vocabulary.bytes(token) {
+            match self.moves.step(self.moves.cache.configs.get(at), byte, self.work)? {
+                Some(next) => at = next,
+                None => return Ok(Some(false)),
+            }
+            if self.moves.cache.configs.get(at).cut {
+                return Ok(None);
+            }
+        }
+        Ok(Some(true))
+    }
+}
+
+/// Whether a beginning of a JSON string's body ends between two characters, as far as escapes go.
+fn ends_plainly(body: &[u8]) -> bool {
+    let Some(last) = body.iter().rposition(|&byte| byte == b'\\') else { return true };
+    let slashes = body[..=last].iter().rev().take_while(|&&byte| byte == b'\\').count();
+    if slashes % 2 == 0 {
+        return true;
+    }
+    match body.get(last + 1) {
+        None => false,
+        Some(b'u') => body.len() >= last + 6,
+        Some(_) => true,
+    }
+}
+
 /// What some items allow whatever their frames are, and where that depends on a frame.
 #[derive(Debug)]
 pub struct Skeleton {
     /// The ids as a bitmask, where they are many; else as a list.
     pub base: Option<Arc<[u32]>>,
     pub ids: Box<[u32]>,
-    pub doubtful: Box<[u32]>,
+    pub doubtful: Box<[Doubt]>,
     /// Nodes of the trie where a frame is left.
     pub cuts: Vec<CutNode>,
 }
@@ -537,31 +698,40 @@ pub struct CutNode {
 
 /// The key of skeletons over the whole vocabulary; parts have serials from 1 on.
 const WHOLE: u64 = 0;
+/// Set in the key of a part's skeleton over the tokens that begin with no character of its class.
+const OUTER: u64 = 1 << 63;
 
 /// More ids than this are kept as a bitmask that masks are patches on.
 const MAX_LISTED: usize = 192;
 
-/// Walk the whole trie, but stop below each node where a frame that was cut off is left; returns those nodes.
-fn walk_to_cuts<'e>(trie: &Trie, walker: &mut ConfigWalker<'e, '_>, start: Place<'e>) -> Vec<CutNode> {
+/// Walk some subtrees, but stop below each node where a frame that was cut off is left; returns those nodes.
+fn walk_to_cuts<'e>(
+    trie: &Trie,
+    ranges: &[Range<usize>],
+    walker: &mut ConfigWalker<'e, '_>,
+    start: Place<'e>,
+) -> Vec<CutNode> {
     let mut stack = vec![start; trie.longest() + 1];
     let mut path: Vec<u8> = Vec::new();
     let mut cuts = Vec::new();
-    let mut node = 0;
-    while node < trie.n_nodes() {
-        let (depth, byte) = (trie.depth(node), trie.byte(node));
-        path.truncate(depth);
-        match walker.step(stack[depth], byte) {
-            Some(place) => {
-                walker.reach(trie.id(node), place);
-                stack[depth + 1] = place;
-                path.push(byte);
-                node += 1;
-            }
-            None => {
-                if std::mem::take(&mut walker.was_cut) {
-                    cuts.push(CutNode { node: node as u32, path: [&*path, &[byte]].concat().into() });
+    for range in ranges {
+        let mut node = range.start;
+        while node < range.end {
+            let (depth, byte) = (trie.depth(node), trie.byte(node));
+            path.truncate(depth);
+            match walker.step(stack[depth], byte) {
+                Some(place) => {
+                    walker.reach(trie.id(node), place);
+                    stack[depth + 1] = place;
+                    path.push(byte);
+                    node += 1;
                 }
-                node = trie.end(node);
+                None => {
+                    if std::mem::take(&mut walker.was_cut) {
+                        cuts.push(CutNode { node: node as u32, path: [&*path, &[byte]].concat().into() });
+                    }
+                    node = trie.end(node);
+                }
             }
         }
     }
@@ -571,14 +741,23 @@ fn walk_to_cuts<'e>(trie: &Trie, walker: &mut ConfigWalker<'e, '_>, start: Place
 /// What a walk reached: ids, and ids that are right only if no key or item is written twice.
 struct Found {
     sure: Vec<u32>,
-    doubtful: Vec<u32>,
+    doubtful: Vec<Doubt>,
+}
+
+/// A string that can be read unless it writes a key or an item twice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Doubt {
+    id: u32,
+    /// It ends just one key or item that was left open.
+    once: bool,
 }
 
 /// Where a walk is.
 #[derive(Clone, Copy)]
 struct Place<'e> {
     config: &'e Config,
-    perhaps: bool,
+    /// How often it depends on a text that was left open: 0, 1, or 2 for more.
+    doubts: u8,
 }
 
 /// Walks a trie with configurations; collects the ids of all strings that can be read.
@@ -643,14 +822,16 @@ impl<'e> Walker for ConfigWalker<'e, '_> {
             self.was_cut = true;
             return None;
         }
-        Some(Place { config, perhaps: place.perhaps | config.perhaps })
+        Some(Place { config, doubts: (place.doubts + u8::from(config.perhaps)).min(2) })
     }
 
     #[inline(always)]
     fn reach(&mut self, id: u32, place: Place<'e>) {
         if id != self.sink {
-            let found = if place.perhaps { &mut self.found.doubtful } else { &mut self.found.sure };
-            found.push(id);
+            match place.doubts {
+                0 => self.found.sure.push(id),
+                doubts => self.found.doubtful.push(Doubt { id, once: doubts == 1 }),
+            }
         }
     }
 }

@@ -30,6 +30,8 @@ pub struct DataKey<'k> {
     pub text: Option<&'k [u8]>,
     /// Something is being read, and what it is is left open: masks are made for all texts at once.
     pub opaque: bool,
+    /// Nothing is known but the depth: what needs more is cut off. See `Moves::blanked`.
+    pub blank: bool,
 }
 
 #[derive(Debug)]
@@ -41,6 +43,7 @@ pub struct Data {
     seen: Box<[TextId]>,
     text: Option<Box<[u8]>>,
     pub opaque: bool,
+    pub blank: bool,
 }
 
 impl Interned for Data {
@@ -55,6 +58,7 @@ impl Interned for Data {
             seen: &self.seen,
             text: self.text.as_deref(),
             opaque: self.opaque,
+            blank: self.blank,
         }
     }
 
@@ -71,6 +75,7 @@ impl Interned for Data {
             seen: key.seen.into(),
             text: key.text.map(Into::into),
             opaque: key.opaque,
+            blank: key.blank,
         }
     }
 
@@ -216,8 +221,8 @@ impl<'e> Moves<'e> {
     fn close(&self, data: DataKey, spec: u32, byte: u8) -> Acted {
         let members = self.members(spec);
         let next = DataKey {
-            last: members.required.len() as u32,
-            count: data.count + 1,
+            last: if data.blank { 0 } else { members.required.len() as u32 },
+            count: if data.blank { 0 } else { data.count + 1 },
             text: None,
             opaque: false,
             ..data
@@ -262,6 +267,25 @@ impl<'e> Moves<'e> {
         data.seen.binary_search(&self.cache.texts.intern(name)).is_ok()
     }
 
+    /// Whether a guard or an ending needs more than a blank knows.
+    pub fn is_beyond_blank(&self, item: &Item) -> bool {
+        let state = &self.program.states[item.state as usize];
+        let asks = state.accept || !matches!(state.guard, Guard::None | Guard::OpenKey { .. });
+        asks && self.program.remembers[state.rule as usize] && self.cache.datas.get(item.data).blank
+    }
+
+    /// An item within an open key with all forgotten but the depth: what follows the key, up to where its object goes on,
+    /// is the same whatever was written before.
+    pub fn blanked(&self, item: &Item) -> Item {
+        let guard = self.program.states[item.state as usize].guard;
+        let data = self.data(item.data);
+        if !matches!(guard, Guard::OpenKey { .. }) || !data.opaque {
+            return *item;
+        }
+        let blank = DataKey { depth: data.depth, opaque: true, blank: true, ..Default::default() };
+        Item { data: self.cache.datas.intern(blank), ..*item }
+    }
+
     /// Whether a state may be entered with what is kept.
     pub fn guard_holds(&self, item: &Item) -> bool {
         let guard = self.program.states[item.state as usize].guard;
@@ -269,6 +293,9 @@ impl<'e> Moves<'e> {
             return true;
         }
         let data = self.data(item.data);
+        if data.blank {
+            return true;
+        }
         let written = Written { used: data.used, last: data.last, count: data.count };
         match guard {
             Guard::None => true,
@@ -370,6 +397,15 @@ impl<'e> Moves<'e> {
             Ending::Depth => item.count == data.depth,
         };
         if holds { Acted::To(item.data) } else { Acted::Dead }
+    }
+
+    /// Whether an open key whose text is `text` may be written: it is none of those there, declared ones among them.
+    pub fn is_new_key(&self, item: &Item, text: &[u8]) -> bool {
+        let rule = self.program.states[item.state as usize].rule;
+        let Ending::Members { spec } = self.program.endings[rule as usize] else { return false };
+        let members = self.members(spec);
+        let name = identity(members.json, text);
+        !members.names.contains_key(&name) && !self.has_seen(&self.data(item.data), &name)
     }
 
     /// The item with the text that it is reading left open, where that makes one mask out of many.

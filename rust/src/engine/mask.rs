@@ -39,6 +39,28 @@ impl Mask {
         self.remove.iter().for_each(|&id| clear(row, id));
     }
 
+    /// The same mask with more ids, ascending.
+    pub fn with(&self, ids: Vec<u32>, ordinary: &[u32]) -> Mask {
+        let mut add: Vec<u32> = ids.into_iter().filter(|&id| !self.contains(id)).collect();
+        add.extend_from_slice(&self.add);
+        add.sort_unstable();
+        let remove = self.remove.iter().copied().filter(|id| add.binary_search(id).is_err()).collect();
+        let mut mask = Mask { base: self.base.clone(), add: add.into(), remove, is_full: false };
+        mask.is_full = mask.covers(ordinary);
+        mask
+    }
+
+    /// Whether it has all tokens of a bitmask.
+    pub fn covers(&self, ordinary: &[u32]) -> bool {
+        // A list that is short beside the vocabulary has not all of it.
+        if self.base.is_none() && self.add.len() < 8 * ordinary.len() {
+            return false;
+        }
+        let mut row = vec![0; ordinary.len()];
+        self.fill(&mut row);
+        row.iter().zip(ordinary).all(|(have, want)| have & want == *want)
+    }
+
     pub fn contains(&self, id: u32) -> bool {
         self.add.binary_search(&id).is_ok()
             || self.base.as_ref().is_some_and(|base| contains(base, id))
