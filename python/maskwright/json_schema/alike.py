@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from maskwright.ir import Node
 from maskwright.json_schema.clauses import Items, Members
-from maskwright.json_schema.forms import FALSE, Form
+from maskwright.json_schema.forms import FALSE, TRUE, Form
 from maskwright.json_schema.places import Place
 from maskwright.json_schema.refusals import unsupported
 
@@ -25,6 +25,8 @@ _TRY = "items of one scalar type, or with an enum"
 
 def comparable(writer: Writer, form: Form, asked: Place, depth: int = 0) -> Node:
     """A regular node for the values of a form; `SchemaError` at `asked` for values that cannot be told apart."""
+    if form is TRUE:
+        raise unsupported(asked, "uniqueItems", "the items may be any value, and objects have many texts", _TRY)
     if depth > _DEPTH:
         raise unsupported(asked, "uniqueItems", "the items are nested too deeply to be compared", _TRY)
     cases = writer.reader.cases(form)

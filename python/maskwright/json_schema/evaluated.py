@@ -162,7 +162,7 @@ class _Outcomes:
             elif keyword in ("dependentSchemas", "dependencies"):
                 for key, inner in schema[keyword].items():
                     if isinstance(inner, dict):
-                        has = self._reader.having([key], place)
+                        has = self._forms.cases(Cases(objects=(Members({key: TRUE}, required=frozenset((key,))),)))
                         outcomes = self._of(documents.child(place, inner, keyword, key))
                         held = [(self._forms.all((has, condition)), seen) for condition, seen in outcomes]
                         yield self._useful([*held, (TRUE, _NOTHING)])

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
 
-__all__ = ["TABLE", "Draft", "Keyword", "Part", "keywords_of"]
+__all__ = ["TABLE", "VOCABULARIES", "Draft", "Keyword", "Part", "keywords_of"]
 
 
 class Draft(IntEnum):
@@ -151,3 +151,31 @@ def _belongs(word: Keyword, draft: Draft) -> bool:
         return word.name != "$recursiveRef"
     last = min(word.until, _ONLY_OLD.get(word.name, Draft.LATEST))
     return word.since <= draft <= last
+
+
+_VALIDATION = frozenset(
+    "type enum const multipleOf maximum exclusiveMaximum minimum exclusiveMinimum maxLength minLength pattern maxItems"
+    " minItems uniqueItems maxContains minContains maxProperties minProperties required dependentRequired".split()
+)
+_APPLICATOR = frozenset(
+    "prefixItems items additionalItems contains additionalProperties properties patternProperties dependentSchemas"
+    " propertyNames if then else allOf anyOf oneOf not".split()
+)
+_UNEVALUATED = frozenset(("unevaluatedItems", "unevaluatedProperties"))
+_NONE: frozenset[str] = frozenset()
+
+VOCABULARIES: dict[str, frozenset[str]] = {
+    f"https://json-schema.org/draft/{draft}/vocab/{name}": words
+    for draft, groups in {
+        "2019-09": {"validation": _VALIDATION, "applicator": _APPLICATOR | _UNEVALUATED, "format": _NONE},
+        "2020-12": {
+            "validation": _VALIDATION,
+            "applicator": _APPLICATOR,
+            "unevaluated": _UNEVALUATED,
+            "format-annotation": _NONE,
+            "format-assertion": _NONE,
+        },
+    }.items()
+    for name, words in {**groups, "core": _NONE, "meta-data": _NONE, "content": _NONE}.items()
+}
+"""The keywords that a metaschema with a `$vocabulary` switches on, by the vocabulary that has them."""

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin
 
-from maskwright.json_schema.keywords import Draft
+from maskwright.json_schema.keywords import VOCABULARIES, Draft, keywords_of
 from maskwright.json_schema.refusals import malformed, unsupported
 
 __all__ = ["Documents", "Place", "Resource", "draft_of", "subschemas"]
@@ -38,7 +38,7 @@ _MAP = frozenset("$defs definitions dependencies dependentSchemas patternPropert
 class Resource:
     """A schema with a URI of its own: what references are relative to, and where anchors are found."""
 
-    __slots__ = ("anchors", "document", "draft", "dynamic", "recursive", "schema", "trail", "uri")
+    __slots__ = ("anchors", "document", "draft", "dynamic", "keywords", "schema", "trail", "uri")
 
     def __init__(self, uri: str, schema: Any, document: Resource | None, draft: Draft, trail: Trail) -> None:
         self.uri = uri
@@ -48,7 +48,7 @@ class Resource:
         self.trail = trail
         self.anchors: dict[str, tuple[Any, Trail]] | None = None
         self.dynamic: dict[str, tuple[Any, Trail]] = {}
-        self.recursive = False
+        self.keywords = keywords_of(draft)
 
 
 class Place:
@@ -66,6 +66,11 @@ class Place:
     def draft(self) -> Draft:
         """By which draft the schema is read."""
         return self.resource.draft
+
+    @property
+    def keywords(self) -> dict[str, int]:
+        """The keywords that mean something here."""
+        return self.resource.keywords
 
     @property
     def pointer(self) -> str:
@@ -229,9 +234,33 @@ class Documents:
         draft = self._forced or draft_of(schema, Draft.LATEST if uri == "" else None)
         named = self._names_itself(schema, draft or Draft.LATEST) if isinstance(schema, dict) else None
         resource = Resource(urljoin(uri, named or ""), schema, None, draft or self.root.draft, None)
+        self._choose_vocabulary(resource)
         self._resources[uri] = self._resources[resource.uri] = resource
         self._named[id(schema)] = resource
         return resource
+
+    def _choose_vocabulary(self, resource: Resource) -> None:
+        """Leave out the keywords that the metaschema of a schema, one of its author's own, does not switch on."""
+        name = resource.schema.get("$schema") if isinstance(resource.schema, dict) else None
+        if not isinstance(name, str) or name.rstrip("#") in _DRAFTS:
+            return
+        place = Place(resource.schema, resource, None, (resource,))
+        metaschema = _from_registry(self._registry, name.rstrip("#"))
+        if not isinstance(metaschema, dict):
+            if self._forced is None:
+                raise unsupported(
+                    place, "$schema", f"{name!r} is no draft known here, and not in the registry", 'draft="2020-12"'
+                )
+            return
+        vocabulary = metaschema.get("$vocabulary")
+        if not isinstance(vocabulary, dict):
+            return
+        strange = [uri for uri, needed in vocabulary.items() if needed and uri not in VOCABULARIES]
+        if strange:
+            raise unsupported(place, "$schema", f"the vocabulary {strange[0]!r} of its metaschema is not known")
+        on = {word for uri in vocabulary for word in VOCABULARIES.get(uri, ())}
+        off = {word for words in VOCABULARIES.values() for word in words} - on
+        resource.keywords = {word: part for word, part in resource.keywords.items() if word not in off}
 
     def _fetch(self, uri: str) -> Resource | None:
         """A document out of the registry, or a standard metaschema; never from the network."""

@@ -32,7 +32,7 @@ from maskwright.json_schema.clauses import (
 )
 from maskwright.json_schema.evaluated import unevaluated
 from maskwright.json_schema.forms import FALSE, TRUE, Form, Forms
-from maskwright.json_schema.keywords import Draft, Part, keywords_of
+from maskwright.json_schema.keywords import Draft, Part
 from maskwright.json_schema.numbers import INTEGERS, NumberSet
 from maskwright.json_schema.places import Documents, Place
 from maskwright.json_schema.refusals import malformed, no_value, unsupported
@@ -112,10 +112,7 @@ class Reader:
         if kind == "and":
             return self._restrict_by_all(FULL, form)
         if kind == "or":
-            found = NONE
-            for part in form.parts:
-                found = self.algebra.either(found, self.cases(part))
-            return found
+            return self.algebra.any_of([self.cases(part) for part in form.parts])
         if kind == "not":
             return self.algebra.without(FULL, self.cases(form.parts[0]))
         if kind == "one":
@@ -142,10 +139,7 @@ class Reader:
         if found is FULL:
             return self.cases(form)
         if kind == "or":
-            joined = NONE
-            for part in form.parts:
-                joined = self.algebra.either(joined, self.restrict(found, part))
-            return joined
+            return self.algebra.any_of([self.restrict(found, part) for part in form.parts])
         if kind == "one":
             return self.algebra.exactly_one([self.restrict(found, part) for part in form.parts])
         return self.algebra.both(found, self.cases(form))
@@ -163,7 +157,7 @@ class Reader:
         schema = place.schema
         flags = self._flags.get(id(schema))
         if flags is None:
-            known = keywords_of(place.draft)
+            known = place.keywords
             flags = 0
             for keyword in schema if not self._ignored else self._kept(place):
                 flags |= known.get(keyword, Part.UNKNOWN)
@@ -191,7 +185,7 @@ class Reader:
     def _kept(self, place: Place) -> dict[str, Any]:
         """The keywords of a schema that this draft knows and nobody dropped."""
         schema: dict[str, Any] = place.schema
-        known = keywords_of(place.draft)
+        known = place.keywords
         ignored = self._ignored
         if not ignored and all(key in known for key in schema):
             return schema
@@ -333,7 +327,7 @@ class Reader:
             number = exact(value)
             if number is not None:
                 numbers[number] = tuple(dict.fromkeys((*numbers.get(number, ()), *spelled(value))))
-            elif isinstance(value, (float, Decimal)):
+            elif isinstance(value, (int, float, Decimal)) and not isinstance(value, bool):
                 raise malformed(place, keyword, "a number has at most 1,000 digits")
         found = Cases(
             any(value is None for value in values),

@@ -9,7 +9,7 @@ from typing import Any
 from maskwright.errors import MaskwrightError, SchemaError
 from maskwright.json_schema import formats
 from maskwright.json_schema.compile import Options, SchemaCompile
-from maskwright.json_schema.keywords import TABLE, Part, keywords_of
+from maskwright.json_schema.keywords import TABLE, Part
 from maskwright.json_schema.places import Documents, Place, subschemas
 
 __all__ = ["Finding", "Report", "check_schema", "refuse_unknown"]
@@ -96,7 +96,7 @@ def check_schema(schema: Any, **options: Any) -> Report:
 
 def _findings(documents: Documents, refused: dict[str, str], options: Options) -> Iterator[Finding]:
     for place in _places(documents):
-        known = keywords_of(place.draft)
+        known = place.keywords
         hidden = place.draft.ref_hides and "$ref" in place.schema
         for keyword, value in place.schema.items():
             pointer = place.pointer_to(keyword)
@@ -141,7 +141,7 @@ def _places(documents: Documents) -> Iterator[Place]:
 def refuse_unknown(documents: Documents) -> None:
     """Raise `SchemaError` for the first keyword that its draft does not know."""
     for place in _places(documents):
-        known = keywords_of(place.draft)
+        known = place.keywords
         for keyword in place.schema:
             if keyword not in known:
                 raise SchemaError(

@@ -82,7 +82,7 @@ def exact(value: Any) -> int | Decimal | None:
     (Decimal('0.1'), 5, None)
     """
     if type(value) is int:
-        return value
+        return value if value.bit_length() < 4 * MAX_DIGITS else None
     if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
         return None
     try:
