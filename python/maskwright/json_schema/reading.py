@@ -582,7 +582,8 @@ class Reader:
     def at_pattern(self, error: PatternError) -> SchemaError:
         """An error of a pattern, at the place of the keyword that has it."""
         place, keyword = self.pattern_places.get(error.pattern, (self.algebra.place or self.documents.root_place(), "pattern"))
-        refused = unsupported(place, keyword, f"{error.what}: {error.why or ''}\n{error.where}", error.try_)
+        said = ": ".join(filter(None, (error.what, error.why)))
+        refused = unsupported(place, keyword, f"{said}\n{error.where}", error.try_)
         if not error.code.startswith("pattern.unsupported"):
             refused.code = error.code
         return refused

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from maskwright import Compiler, MaskwrightError, Vocabulary
+from maskwright import Compiler, MaskwrightError, SchemaError, Vocabulary
 
 CASES = json.loads((Path(__file__).parents[2] / "data/json_schema/options.json").read_text())
 COMPILER = Compiler(Vocabulary.from_tokens([*(bytes([byte]) for byte in range(256)), None], eos_id=256))
@@ -31,3 +31,12 @@ def test_a_wrong_option_is_refused_by_name(case: dict[str, Any]) -> None:
     assert caught.value.where == case["where"]
     assert caught.value.code == f"argument.{case['where']}"
     assert case["says"] in caught.value.what
+
+
+@pytest.mark.parametrize("case", CASES["patterns"], ids=lambda case: str(case["pattern"]))
+def test_a_wrong_pattern_is_shown_at_its_keyword(case: dict[str, str]) -> None:
+    with pytest.raises(SchemaError) as caught:
+        COMPILER.json_schema({"properties": {"a": {"items": {"pattern": case["pattern"]}}}})
+    assert caught.value.pointer == "/properties/a/items/pattern"
+    assert case["says"] in (caught.value.why or "")
+    assert case["pattern"] in (caught.value.why or "")
