@@ -43,7 +43,8 @@ def parse_json(text: str | bytes) -> Any:
         )
     except json.JSONDecodeError as error:
         why = f"{error.msg}: line {error.lineno}, column {error.colno}"
-        raise SchemaError("the schema is not JSON", pointer="", why=why, code="schema.text") from None
+        try_ = None if "{" in text else "the schema itself, not its file's name: a dict, a boolean or JSON text"
+        raise SchemaError("the schema is not JSON", pointer="", why=why, try_=try_, code="schema.text") from None
     except UnicodeDecodeError as error:
         why = f"not UTF-8 at byte {error.start}"
         raise SchemaError("the schema is not JSON", pointer="", why=why, code="schema.text") from None
@@ -86,7 +87,7 @@ def exact(value: Any) -> int | Decimal | None:
     if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
         return None
     try:
-        number = Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
+        number = Decimal(float.__repr__(value)) if isinstance(value, float) else Decimal(value)
     except InvalidOperation:  # pragma: no cover - a Decimal is one
         return None
     if not number.is_finite() or abs(number.adjusted()) > MAX_DIGITS or len(number.as_tuple().digits) > MAX_DIGITS:
@@ -105,7 +106,7 @@ def spelled(value: Any) -> list[str]:
     number = exact(value)
     if number is None:
         return []
-    first = value.text if isinstance(value, Numeral) else str(value) if isinstance(value, Decimal) else repr(value)
+    first = value.text if isinstance(value, Numeral) else str(value) if isinstance(value, Decimal) else json.dumps(value)
     shortest = str(number) if isinstance(number, int) else _shortest(number)
     texts = [text.lower().replace("e+", "e") if isinstance(value, Decimal) and not isinstance(value, Numeral) else text
              for text in (first,)]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from enum import IntEnum
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from maskwright import Compiler, MaskwrightError, SchemaError, Vocabulary
 
@@ -40,3 +42,18 @@ def test_a_wrong_pattern_is_shown_at_its_keyword(case: dict[str, str]) -> None:
     assert caught.value.pointer == "/properties/a/items/pattern"
     assert case["says"] in (caught.value.why or "")
     assert case["pattern"] in (caught.value.why or "")
+
+
+@pytest.mark.parametrize("case", CASES["not_schemas"], ids=lambda case: str(case["schema"]))
+def test_what_is_no_schema_is_refused(case: dict[str, Any]) -> None:
+    with pytest.raises(SchemaError) as caught:
+        COMPILER.json_schema(case["schema"])
+    assert caught.value.where == case["where"]
+    assert case["says"] in str(caught.value)
+
+
+def test_numbers_of_other_types_are_spelled_as_json_dumps_does() -> None:
+    for number in (np.float64(0.1), IntEnum("Level", {"HIGH": 7}).HIGH, 1e22):  # type: ignore[attr-defined]
+        constraint = COMPILER.json_schema({"const": number}).constraint()
+        written = json.dumps(number).encode()
+        assert constraint.try_advance(written) == len(written) and constraint.is_complete(), number
