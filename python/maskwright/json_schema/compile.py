@@ -85,8 +85,11 @@ class SchemaCompile:
 
     grammar: Grammar
 
-    def __init__(self, schema: Any, options: Options, *, write: bool = True) -> None:
+    def __init__(
+        self, schema: Any, options: Options, *, write: bool = True, pointer_names: bool = False
+    ) -> None:
         self.options = options
+        self._pointer_names = pointer_names
         if isinstance(schema, (str, bytes)):
             schema = parse_json(schema)
         if not isinstance(schema, (dict, bool)):
@@ -129,7 +132,9 @@ class SchemaCompile:
     def _write(self) -> Grammar:
         options = self.options
         whitespace = choose_whitespace(options.whitespace, options.indent, options.style)
-        writer = self._writer = Writer(self.reader, options.style, whitespace, options.ordered)
+        writer = self._writer = Writer(
+            self.reader, options.style, whitespace, options.ordered, pointer_names=self._pointer_names
+        )
         try:
             return writer.grammar(self.root)
         except PatternError as error:

@@ -182,6 +182,10 @@ class Reader:
             found = self.restrict(found, unevaluated(self, place, schema))
         return found
 
+    def own(self, place: Place) -> Cases:
+        """What a schema says without the schemas that it applies in place."""
+        return self._own(place, self._kept(place), self.flags(place))
+
     def _kept(self, place: Place) -> dict[str, Any]:
         """The keywords of a schema that this draft knows and nobody dropped."""
         schema: dict[str, Any] = place.schema
@@ -235,7 +239,7 @@ class Reader:
         names = schema["type"]
         listed = [names] if isinstance(names, str) else names
         if not isinstance(listed, list) or not all(isinstance(name, str) and name in TYPES for name in listed):
-            raise malformed(place, "type", f"it is one of {', '.join(TYPES)}, or a list of them")
+            raise malformed(place, "type", f"it must be one of {', '.join(TYPES)}, or a list of them")
         return frozenset(listed)
 
     # Scalars
@@ -251,7 +255,7 @@ class Reader:
         names: tuple[str, ...] = ()
         if name is not None:
             if not isinstance(name, str):
-                raise malformed(place, "format", "it is a string")
+                raise malformed(place, "format", "it must be a string")
             if self._assert_formats and formats.known(name):
                 names = (name,)
         return StringSet(patterns, (), low, high, names) if patterns or names or low or high is not None else ANY_STRING
@@ -271,7 +275,7 @@ class Reader:
         if step is not None:
             number = self._number(place, schema, "multipleOf")
             if number <= 0:
-                raise malformed(place, "multipleOf", "it is greater than 0")
+                raise malformed(place, "multipleOf", "it must be greater than 0")
             steps = (number,)
         return Numbers(NumberSet(base.set.integer, low, high, low_out, high_out, steps))
 
@@ -285,7 +289,7 @@ class Reader:
             return bound, False
         if other is True:
             if place.draft not in (Draft.D4, Draft.LATEST):
-                raise malformed(place, exclusive, "it is a number since draft 6")
+                raise malformed(place, exclusive, "it must be a number since draft 6")
             return bound, bound is not None
         strict = self._number(place, schema, exclusive)
         if bound is None or (strict - bound) * sign >= 0:
@@ -295,7 +299,7 @@ class Reader:
     def _number(self, place: Place, schema: dict[str, Any], keyword: str) -> Fraction:
         number = exact(schema[keyword])
         if number is None:
-            raise malformed(place, keyword, "it is a number of at most 1,000 digits")
+            raise malformed(place, keyword, "it must be a finite number of at most 1,000 digits")
         return Fraction(number)
 
     def _count(self, place: Place, schema: dict[str, Any], keyword: str) -> int | None:
@@ -303,7 +307,7 @@ class Reader:
             return None
         number = exact(schema[keyword])
         if not isinstance(number, int) or number < 0:
-            raise malformed(place, keyword, "it is a whole number, not negative")
+            raise malformed(place, keyword, "it must be a whole number, not negative")
         return min(number, 0xFFFF_FFF0)
 
     # Constants
@@ -313,7 +317,7 @@ class Reader:
         if "enum" in schema:
             values = schema["enum"]
             if not isinstance(values, list):
-                raise malformed(place, "enum", "it is a list")
+                raise malformed(place, "enum", "it must be a list")
             found = self._constants(place, "enum", values)
         if "const" in schema:
             found = self.algebra.both(found, self._constants(place, "const", [schema["const"]]))
@@ -328,7 +332,7 @@ class Reader:
             if number is not None:
                 numbers[number] = tuple(dict.fromkeys((*numbers.get(number, ()), *spelled(value))))
             elif isinstance(value, (int, float, Decimal)) and not isinstance(value, bool):
-                raise malformed(place, keyword, "a number has at most 1,000 digits")
+                raise malformed(place, keyword, "its numbers must be finite, of at most 1,000 digits")
         found = Cases(
             any(value is None for value in values),
             frozenset(value for value in values if isinstance(value, bool)),
@@ -356,7 +360,7 @@ class Reader:
         prefix, rest = self._positions(place, schema)
         unique = schema.get("uniqueItems", False)
         if not isinstance(unique, bool):
-            raise malformed(place, "uniqueItems", "it is a boolean")
+            raise malformed(place, "uniqueItems", "it must be a boolean")
         return Items(
             prefix,
             rest,
@@ -379,7 +383,7 @@ class Reader:
         if first is None:
             return (), self.child(place, items, last)
         if not isinstance(first, list):
-            raise malformed(place, keyword, "it is a list of schemas")
+            raise malformed(place, keyword, "it must be a list of schemas")
         prefix = tuple(self.child(place, item, keyword, i) for i, item in enumerate(first))
         return prefix, self.child(place, items, last)
 
@@ -397,7 +401,7 @@ class Reader:
     def _members(self, place: Place, schema: dict[str, Any]) -> tuple[Members, ...]:
         properties = schema.get("properties", {})
         if not isinstance(properties, dict):
-            raise malformed(place, "properties", "it is an object of schemas")
+            raise malformed(place, "properties", "it must be an object of schemas")
         named = {key: self.child(place, inner, "properties", key) for key, inner in properties.items()}
         required = self._names(place, schema["required"], "required") if "required" in schema else []
         members = Members(
@@ -418,9 +422,9 @@ class Reader:
 
     def _names(self, place: Place, names: Any, keyword: str) -> list[str]:
         if names is True or names is False:
-            raise malformed(place, keyword, "it is a list of names since draft 4")
+            raise malformed(place, keyword, "it must be a list of names since draft 4")
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-            raise malformed(place, keyword, "it is a list of names")
+            raise malformed(place, keyword, "it must be a list of names")
         return names
 
     def _add_opens(self, place: Place, schema: dict[str, Any], members: Members) -> None:
@@ -431,7 +435,7 @@ class Reader:
             members.opens = OPEN if rest is TRUE else () if rest is FALSE else ((ANY_STRING, rest),)
             return
         if not isinstance(patterns, dict):
-            raise malformed(place, "patternProperties", "it is an object of schemas")
+            raise malformed(place, "patternProperties", "it must be an object of schemas")
         outside = [ANY_STRING]
         parts: list[tuple[StringSet, Form]] = []
         for pattern, inner in patterns.items():
@@ -504,7 +508,7 @@ class Reader:
         """The forms of a keyword that has a list of schemas."""
         schemas = schema[keyword]
         if not isinstance(schemas, list) or not schemas:
-            raise malformed(place, keyword, "it is a list of at least one schema")
+            raise malformed(place, keyword, "it must be a list of at least one schema")
         return [self.child(place, inner, keyword, i) for i, inner in enumerate(schemas)]
 
     def _all_of(self, place: Place, schema: dict[str, Any]) -> Form:
@@ -542,7 +546,7 @@ class Reader:
         """For each key what a value with that key must satisfy; a list of names asks for those keys."""
         rules = schema[keyword]
         if not isinstance(rules, dict):
-            raise malformed(place, keyword, "it is an object")
+            raise malformed(place, keyword, "it must be an object")
         found = {}
         for key, rule in rules.items():
             if isinstance(rule, (dict, bool)) and keyword != "dependentRequired":

@@ -35,9 +35,18 @@ Names = tuple[str, ...]
 
 
 class Writer:
-    """Writes the grammar of a form. `ordered` is whether members come in schema order."""
+    """Writes the grammar of a form. `ordered`: members come in schema order. `pointer_names`: rules are named so."""
 
-    def __init__(self, reader: Reader, style: Style, whitespace: Whitespace, ordered: bool) -> None:
+    def __init__(
+        self,
+        reader: Reader,
+        style: Style,
+        whitespace: Whitespace,
+        ordered: bool,
+        *,
+        pointer_names: bool = False,
+    ) -> None:
+        self._pointer_names = pointer_names
         self.reader = reader
         self.style = style
         self.ordered = ordered
@@ -149,7 +158,9 @@ class Writer:
     def cases(self, cases: Cases, place: Place | None, names: Names | None) -> Node:
         """A node for the values of some clauses; arrays and objects become rules."""
         ways = self.scalars(cases, place)
-        name = place.name if place else "value"
+        name = "value"
+        if place:  # a whole pointer takes time that grows with the nesting, so only who asks for it gets it
+            name = place.pointer if self._pointer_names else place.name
         if cases.arrays:
             ways.append(self.rule(name, lambda: self._arrays(cases.arrays), place))
         if cases.objects:
