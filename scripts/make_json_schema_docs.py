@@ -5,6 +5,8 @@
 With --check nothing is written; the exit code is 1 if the file is not what would be written.
 """
 
+# ruff: noqa: E501 - paragraphs and rows of a table are one line each in the page
+
 from __future__ import annotations
 
 import sys
@@ -86,11 +88,15 @@ def _drafts(word: Keyword) -> str:
 
 
 def _name(draft: Draft) -> str:
-    return {Draft.D2019: "2019-09", Draft.D2020: "2020-12", Draft.LATEST: "2020-12"}.get(draft, str(int(draft)))
+    return {Draft.D2019: "2019-09", Draft.D2020: "2020-12", Draft.LATEST: "2020-12"}.get(
+        draft, str(int(draft))
+    )
 
 
 def _done(word: Keyword) -> str:
-    text = {"when": f"enforced when {word.when}", "structure": "names or groups schemas"}.get(word.status, word.status)
+    text = {"when": f"enforced when {word.when}", "structure": "names or groups schemas"}.get(
+        word.status, word.status
+    )
     return f"{text}; {word.note}" if word.note else text
 
 

@@ -1,9 +1,10 @@
-"""What does one hostile schema cost? Compiles it in this process and makes the first mask; prints the answer as JSON.
+"""What does one hostile schema cost? Compiles it in this process and makes the first mask; prints the
+answer as JSON.
 
     python hostile_schema_run.py NAME STYLE
 
-The answer: `end` ("result" or the code of the error), `seconds` of this process's own time, `megabytes` above what it
-held before.
+The answer: `end` ("result" or the code of the error), `seconds` of this process's own time, `megabytes`
+above what it held before.
 """
 
 from __future__ import annotations

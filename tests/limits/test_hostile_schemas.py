@@ -1,7 +1,8 @@
 """Hostile schemas end in a result or a typed error, in bounded time and memory.
 
-Each runs in a process of its own. Time is the process's own, whatever else the machine does; still it is longer on a
-machine whose cores share a cache with others, so the bound is twice the 2 seconds that we promise.
+Each runs in a process of its own. Time is the process's own, whatever else the machine does; still it is
+longer on a machine whose cores share a cache with others, so the bound is twice the 2 seconds that we
+promise.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Schemas made to take more than they should: each must give a result or a typed error, soon and in little memory."""
+"""Schemas made to take more than they should: each must give a result or a typed error, soon and in little
+memory."""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ def _different_branches(count: int) -> Any:
     return {
         "type": "object",
         "allOf": [
-            {"anyOf": [{"properties": {f"a{i}": {"const": i}}}, {"required": [f"b{i}"]}]} for i in range(count)
+            {"anyOf": [{"properties": {f"a{i}": {"const": i}}}, {"required": [f"b{i}"]}]}
+            for i in range(count)
         ],
     }
 
@@ -78,14 +80,23 @@ HOSTILE: dict[str, Callable[[], Any]] = {
     "a reference to itself": lambda: {"$ref": "#"},
     "references in a circle": lambda: {
         "$ref": "#/$defs/a",
-        "$defs": {"a": {"allOf": [{"$ref": "#/$defs/b"}]}, "b": {"anyOf": [{"$ref": "#/$defs/a"}, {"type": "null"}]}},
+        "$defs": {
+            "a": {"allOf": [{"$ref": "#/$defs/b"}]},
+            "b": {"anyOf": [{"$ref": "#/$defs/a"}, {"type": "null"}]},
+        },
     },
     "a chain of 10,000 references": lambda: {
         "$ref": "#/$defs/d0",
-        "$defs": {**{f"d{i}": {"$ref": f"#/$defs/d{i + 1}"} for i in range(10_000)}, "d10000": {"type": "null"}},
+        "$defs": {
+            **{f"d{i}": {"$ref": f"#/$defs/d{i + 1}"} for i in range(10_000)},
+            "d10000": {"type": "null"},
+        },
     },
     "oneOf of oneOfs": lambda: _one_of_one_of(6, 6),
-    "allOf of 200 patterns": lambda: {"type": "string", "allOf": [{"pattern": f"{i}.*{i + 1}"} for i in range(200)]},
+    "allOf of 200 patterns": lambda: {
+        "type": "string",
+        "allOf": [{"pattern": f"{i}.*{i + 1}"} for i in range(200)],
+    },
     "10,000 optional properties": lambda: {
         "type": "object",
         "properties": {f"key{i}": {"type": "integer"} for i in range(10_000)},
@@ -113,7 +124,11 @@ HOSTILE: dict[str, Callable[[], Any]] = {
     },
     "oneOf of 200 discriminated objects": lambda: {
         "oneOf": [
-            {"type": "object", "properties": {"t": {"const": f"t{i}"}, "v": {"minimum": i}}, "required": ["t"]}
+            {
+                "type": "object",
+                "properties": {"t": {"const": f"t{i}"}, "v": {"minimum": i}},
+                "required": ["t"],
+            }
             for i in range(200)
         ]
     },
@@ -130,10 +145,16 @@ HOSTILE: dict[str, Callable[[], Any]] = {
         "patternProperties": {f"{i}.*x": {"minimum": i} for i in range(60)},
     },
     "uniqueItems with 100,000 items": lambda: {
-        "type": "array", "items": {"type": "integer"}, "uniqueItems": True, "maxItems": 100_000
+        "type": "array",
+        "items": {"type": "integer"},
+        "uniqueItems": True,
+        "maxItems": 100_000,
     },
     "contains of 100,000": lambda: {"contains": {"const": 1}, "minContains": 100_000},
-    "multiples of two primes": lambda: {"type": "integer", "allOf": [{"multipleOf": 9973}, {"multipleOf": 9967}]},
+    "multiples of two primes": lambda: {
+        "type": "integer",
+        "allOf": [{"multipleOf": 9973}, {"multipleOf": 9967}],
+    },
     "a pattern of 100,000 characters": lambda: {"type": "string", "pattern": "a" * 100_000},
     "a number of 100,000 digits": lambda: {"const": 10**100_000},
     "minItems of a billion": lambda: {"type": "array", "items": {"type": "null"}, "minItems": 10**9},

@@ -1,6 +1,8 @@
-"""Do the texts of a format and the values of its schema agree? Random schemas against two independent validators.
+"""Do the texts of a format and the values of its schema agree? Random schemas against two independent
+validators.
 
-Where the validators disagree with each other the value is left out. A refused schema proves nothing and is counted.
+Where the validators disagree with each other the value is left out. A refused schema proves nothing and is
+counted.
 """
 
 from __future__ import annotations
@@ -15,7 +17,6 @@ import jsonschema
 import jsonschema_rs
 import maskwright as mw
 import pytest
-
 from oracles.random_schemas import random_schema, random_value
 
 COUNT = int(os.environ.get("MASKWRIGHT_SCHEMAS", "400"))
@@ -44,10 +45,9 @@ def _accepts(index: mw.Index, text: str) -> bool:
     return constraint.try_advance(list(data)) == len(data) and constraint.is_complete()
 
 
-def _compiled(
-    compiler: mw.Compiler, schema: Any, values: list[Any], **options: Any
-) -> mw.Index | None:
-    """The index; None where it is refused, with a place. Where "no value" is the reason, no value may be valid."""
+def _compiled(compiler: mw.Compiler, schema: Any, values: list[Any], **options: Any) -> mw.Index | None:
+    """The index; None where it is refused, with a place. Where "no value" is the reason, no value may be
+    valid."""
     try:
         return compiler.json_schema(schema, **options)
     except mw.InternalError:

@@ -15,8 +15,8 @@ def add_to(commands: Any) -> None:
     parser = commands.add_parser(
         "explain",
         help="say where the cost of a JSON Schema is, and what it forces",
-        description="Compile a JSON Schema and print the places whose automata are largest, what would make them "
-        "smaller, and what every value of the schema has in common.",
+        description="Compile a JSON Schema and print the places whose automata are largest, what would "
+        "make them smaller, and what every value of the schema has in common.",
     )
     add_schema_arguments(parser)
     parser.add_argument("--top", type=int, default=10, metavar="N", help="places to list (default: 10)")

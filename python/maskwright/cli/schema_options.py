@@ -15,10 +15,15 @@ def add_schema_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("schema", metavar="SCHEMA", help="a file with a JSON Schema, or - for standard input")
     parser.add_argument("--draft", choices=("4", "6", "7", "2019-09", "2020-12"), help="default: by $schema")
     parser.add_argument(
-        "--style", choices=("generate", "accept"), default="generate", help="what a model should write, or all that is valid"
+        "--style",
+        choices=("generate", "accept"),
+        default="generate",
+        help="what a model should write, or all that is valid",
     )
     parser.add_argument(
-        "--annotate-formats", action="store_true", help='take "format" for an annotation, as the standard does'
+        "--annotate-formats",
+        action="store_true",
+        help='take "format" for an annotation, as the standard does',
     )
 
 

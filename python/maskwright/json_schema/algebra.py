@@ -1,7 +1,7 @@
 """How are clauses joined? And, or and not of `Cases`, and which clauses surely have no value.
 
-Each step of work is counted, and past the budget a `LimitError` names the schema: the question whether a schema has a
-value contains satisfiability, so no bound on the time is possible without one on the work.
+Each step of work is counted, and past the budget a `LimitError` names the schema: the question whether a
+schema has a value contains satisfiability, so no bound on the time is possible without one on the work.
 (Attouche, Baazizi, Colazzo, Ghelli, Sartiani, Scherzinger, "Witness Generation for JSON Schema", VLDB 2022.)
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from maskwright.errors import LimitError, SchemaError
 from maskwright.json_schema.clauses import (
@@ -18,7 +18,6 @@ from maskwright.json_schema.clauses import (
     ANY_MEMBERS,
     ANY_NUMBER,
     ANY_STRING,
-    BOTH,
     FULL,
     NONE,
     OPEN,
@@ -83,7 +82,7 @@ class Algebra:
                 limit="schema_work",
                 value=self._max_work,
                 where=f"#{self.place.pointer}" if self.place else None,
-                why="its parts are joined by and, or and not, and the number of combinations grows with their product",
+                why="its parts are joined by and, or and not, and the combinations grow with their product",
                 try_="branches that exclude each other by type or by a constant property",
             )
 
@@ -153,7 +152,8 @@ class Algebra:
         return met
 
     def _meet_strings_surely(self, a: StringSet, b: StringSet) -> StringSet | None:
-        """The same, and the engine is asked whether patterns exclude each other: that takes some milliseconds."""
+        """The same, and the engine is asked whether patterns exclude each other: that takes some
+        milliseconds."""
         met = a.intersect(b)
         return None if self.no_string(met) else met
 
@@ -202,7 +202,8 @@ class Algebra:
         """The objects that are in both; None if there surely are none."""
         join = self.join
         named = {
-            key: join((form, b.named[key] if key in b.named else form_at(b, key))) for key, form in a.named.items()
+            key: join((form, b.named[key] if key in b.named else form_at(b, key)))
+            for key, form in a.named.items()
         }
         for key, form in b.named.items():
             if key not in named:
@@ -227,7 +228,7 @@ class Algebra:
         named: dict[str, Form],
     ) -> tuple[tuple[StringSet, Form], ...]:
         """Each language of keys in each other; a finite one goes into `named`."""
-        if left == OPEN or right == OPEN:
+        if OPEN in (left, right):
             return right if left == OPEN else left
         self.spend(len(left) * len(right))
         met: list[tuple[StringSet, Form]] = []
@@ -256,7 +257,8 @@ class Algebra:
         return any(self.is_empty(members.named[key], depth + 1) for key in sorted(members.required))
 
     def join(self, forms: Iterable[Form]) -> Form:
-        """All of some forms, without a "not" that the others imply: `enum: [a]` and not `enum: [b]` is the first.
+        """All of some forms, without a "not" that the others imply: `enum: [a]` and not `enum: [b]` is the
+        first.
 
         Branches that a constant member tells apart would else multiply, here they stay what they are.
         """
@@ -302,7 +304,8 @@ class Algebra:
     # Not
 
     def without(self, a: Cases, b: Cases) -> Cases:
-        """The values of `a` that are not in `b`. Clauses of `b` that have nothing in common with `a` cost nothing."""
+        """The values of `a` that are not in `b`. Clauses of `b` that have nothing in common with `a` cost
+        nothing."""
         if b is FULL:
             return NONE
         return Cases(
@@ -339,12 +342,19 @@ class Algebra:
                 self.spend(len(parts))
                 for part in parts:
                     met = meet(clause, part)
-                    rest.extend(self.settle(met) if isinstance(met, Members) and met.exists else (met,))
+                    rest.extend(self._settled(met))
             clauses = self._distinct(rest)
         return clauses
 
+    def _settled(self, clause: Clause | None) -> list[Clause | None]:
+        """A clause, or for objects in which some member must exist, one for each that it can be."""
+        if isinstance(clause, Members) and clause.exists:
+            return cast(list[Clause | None], self.settle(clause))
+        return [clause]
+
     def _told_apart(self, a: Members, b: Members) -> bool:
-        """Whether a required member has other constant texts in each: a union of 200 tagged objects has 40,000 pairs."""
+        """Whether a required member has other constant texts in each: a union of 200 tagged objects has
+        40,000 pairs."""
         for key in a.required & b.required:
             mine, others = self._constant_texts(a.named[key]), self._constant_texts(b.named[key])
             if mine is not None and others is not None and not mine & others:
@@ -522,14 +532,17 @@ class Algebra:
     def _all_empty(self, cases: Cases, depth: int) -> bool:
         if cases.null or cases.booleans or cases.numbers:
             return False
-        return all(self.no_string(strings) for strings in cases.strings) and all(self.no_items(items, depth) for items in cases.arrays) and all(
-            self.no_members(members, depth) for members in cases.objects
+        return (
+            all(self.no_string(strings) for strings in cases.strings)
+            and all(self.no_items(items, depth) for items in cases.arrays)
+            and all(self.no_members(members, depth) for members in cases.objects)
         )
 
     # Members that must be somewhere
 
     def settle(self, members: Members) -> list[Members]:
-        """Objects by which member it is that must exist. What is left in `exists` is about keys without a name."""
+        """Objects by which member it is that must exist. What is left in `exists` is about keys without a
+        name."""
         settled = [members]
         for some in members.exists:
             self.spend(len(settled))
@@ -565,19 +578,16 @@ def _is_part(inner: Members, outer: Members) -> bool:
         return False
     if outer.maximum is not None and (inner.maximum is None or inner.maximum > outer.maximum):
         return False
-    if outer.opens != OPEN and outer.opens != inner.opens:
+    if outer.opens not in (OPEN, inner.opens):
         return False
     for key, form in outer.named.items():
         if form is not TRUE and not _implies(inner.named.get(key) or form_at(inner, key), form):
             return False
-    if outer.opens and outer.opens != OPEN and any(
-        key not in outer.named and not _implies(form, form_at(outer, key)) for key, form in inner.named.items()
-    ):
-        return False
-    if not outer.opens and any(key not in outer.named and form is not FALSE for key, form in inner.named.items()):
-        return False
-    needed = {one.key for one in outer.exists}
-    return needed <= {one.key for one in inner.exists}
+    if outer.opens != OPEN:
+        for key, form in inner.named.items():
+            if key not in outer.named and not _implies(form, form_at(outer, key)):
+                return False
+    return {one.key for one in outer.exists} <= {one.key for one in inner.exists}
 
 
 def _implies(strong: Form, weak: Form) -> bool:

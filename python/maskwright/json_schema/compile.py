@@ -157,7 +157,8 @@ class SchemaCompile:
         return True
 
     def retry(self, error: GrammarError) -> None:
-        """What to do about an error of the engine: go on without a keyword, or raise it in the words of the schema."""
+        """What to do about an error of the engine: go on without a keyword, or raise it in the words of the
+        schema."""
         translated = self._translated(error)
         may_drop = self.options.unsupported == "ignore" and isinstance(translated, Unsupported)
         if not may_drop or not self._drop(translated):  # type: ignore[arg-type]

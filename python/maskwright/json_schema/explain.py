@@ -1,4 +1,5 @@
-"""What does a schema cost, and what does it force? Sizes by place, and a walk over what its values must look like."""
+"""What does a schema cost, and what does it force? Sizes by place, and a walk over what its values must
+look like."""
 
 from __future__ import annotations
 
@@ -42,7 +43,8 @@ class Explanation:
 
 
 def explain_schema(schema: Any, **options: Any) -> Explanation:
-    r"""Compile a schema over the 256 bytes and look at the result. `options` are those of `Compiler.json_schema`.
+    r"""Compile a schema over the 256 bytes and look at the result. `options` are those of
+    `Compiler.json_schema`.
 
     Raises what compiling it raises.
 
@@ -63,7 +65,8 @@ def explain_schema(schema: Any, **options: Any) -> Explanation:
 
 
 def _shown(name: str) -> str:
-    """A place as `#/pointer`; parts that the engine makes on its own (the members of an object, a loop) as it calls them."""
+    """A place as `#/pointer`; parts that the engine makes on its own (the members of an object, a loop) as
+    it calls them."""
     return f"#{name}" if name.startswith("/") or not name else f"({name})"
 
 
@@ -103,7 +106,9 @@ def _forced(reader: Reader, pointer: str, place: Place) -> Iterator[str]:
 
 
 def _order(reader: Reader, form: Form, clauses: tuple[Members, ...]) -> str:
-    names = [name for name in names_in_order(reader, form) if any(name in members.named for members in clauses)]
+    names = [
+        name for name in names_in_order(reader, form) if any(name in members.named for members in clauses)
+    ]
     always = frozenset.intersection(*(members.required for members in clauses))
     shown = ", ".join(f'"{name}"' for name in names[:12]) + (", ..." if len(names) > 12 else "")
     text = f"members in this order: {shown}" if shown else "members in any order"
@@ -140,11 +145,20 @@ def _dead_branches(reader: Reader, pointer: str, place: Place) -> Iterator[str]:
 
 _HINTS = (
     ("uniqueItems", "uniqueItems remembers every item; a maxItems bounds it"),
-    ("oneOf", "anyOf, or a required constant member in each branch: then no branch has to exclude the others"),
+    (
+        "oneOf",
+        "anyOf, or a required constant member in each branch: then no branch has to exclude the others",
+    ),
     ("not", "what is not allowed is taken out of everything that is; say what is allowed instead"),
     ("pattern", 'a pattern that begins with "^" and ends with "$" has fewer states'),
-    ("patternProperties", "each further pattern cuts the keys up; patterns that exclude each other stay apart"),
-    ("anyOf", "branches over the same members are all live at once; a constant member tells them apart early"),
+    (
+        "patternProperties",
+        "each further pattern cuts the keys up; patterns that exclude each other stay apart",
+    ),
+    (
+        "anyOf",
+        "branches over the same members are all live at once; a constant member tells them apart early",
+    ),
 )
 
 

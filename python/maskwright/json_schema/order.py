@@ -1,7 +1,7 @@
 """In which order do members come? Names by first appearance in the schemas that apply to the same value.
 
-A walk in document order through the in-place applicators (`allOf`, `anyOf`, `oneOf`, `if`, `then`, `else`, `not`,
-dependencies, references); names that are only required come after those that are declared.
+A walk in document order through the in-place applicators (`allOf`, `anyOf`, `oneOf`, `if`, `then`, `else`,
+`not`, dependencies, references); names that are only required come after those that are declared.
 """
 
 from __future__ import annotations

@@ -68,7 +68,13 @@ def compile_bytes(grammar: Grammar) -> list[tuple[str, int, int]]:
     """Compile a whole format over the 256 bytes; (rule, states, bytes) of its rules, most bytes first."""
     limits = Limits()
     index = EngineIndex(
-        _bytes(), grammar.words, grammar.blob, list(grammar.rules), list(grammar.names), grammar.root, limits.as_words()
+        _bytes(),
+        grammar.words,
+        grammar.blob,
+        list(grammar.rules),
+        list(grammar.names),
+        grammar.root,
+        limits.as_words(),
     )
     return [(name, states, size) for name, states, size in index.stats()["rule_sizes"]]
 

@@ -1,7 +1,8 @@
 """What does one schema say? Its keywords become the clauses of each type, its subschemas forms.
 
-Common keywords are read in one pass (`_own`); what applies in place (`allOf`, `oneOf`, `$ref`, ...) is joined to that by
-the algebra. Subschemas of members and items stay forms, so a schema is read no deeper than it is asked for.
+Common keywords are read in one pass (`_own`); what applies in place (`allOf`, `oneOf`, `$ref`, ...) is
+joined to that by the algebra. Subschemas of members and items stay forms, so a schema is read no deeper
+than it is asked for.
 """
 
 from __future__ import annotations
@@ -50,7 +51,9 @@ _INTEGER = Numbers(INTEGERS)
 class Reader:
     """Reads schemas. One for each compile: it remembers what each form turned out to be."""
 
-    def __init__(self, documents: Documents, *, assert_formats: bool, ignored: frozenset[tuple[int, str]]) -> None:
+    def __init__(
+        self, documents: Documents, *, assert_formats: bool, ignored: frozenset[tuple[int, str]]
+    ) -> None:
         self.documents = documents
         self.forms = Forms()
         self.algebra = Algebra(self.forms, self.cases)
@@ -105,7 +108,7 @@ class Reader:
         if place:
             self.algebra.place = place
 
-    def _read(self, form: Form) -> Cases:
+    def _read(self, form: Form) -> Cases:  # noqa: PLR0911 - dispatch
         kind = form.kind
         if kind == "schema":
             return self._schema(form.payload)
@@ -124,10 +127,11 @@ class Reader:
             return cases
         return FULL if form is TRUE else NONE
 
-    def restrict(self, found: Cases, form: Form) -> Cases:
+    def restrict(self, found: Cases, form: Form) -> Cases:  # noqa: PLR0911 - dispatch
         """The values of some clauses that satisfy a form too.
 
-        "Not" takes away from what there is: the complement of a clause costs nothing for types that are out already.
+        "Not" takes away from what there is: the complement of a clause costs nothing for types that are out
+        already.
         """
         kind = form.kind
         if found.is_empty or form is TRUE:
@@ -193,7 +197,9 @@ class Reader:
         ignored = self._ignored
         if not ignored and all(key in known for key in schema):
             return schema
-        return {key: value for key, value in schema.items() if key in known and (id(schema), key) not in ignored}
+        return {
+            key: value for key, value in schema.items() if key in known and (id(schema), key) not in ignored
+        }
 
     def _own(self, place: Place, schema: dict[str, Any], flags: int) -> Cases:
         """What the keywords say that speak about the value itself, not about schemas for it."""
@@ -230,15 +236,17 @@ class Reader:
                 cases.arrays = ()
         for members in cases.objects:
             low = max(members.minimum, len(members.required))
-            if members.maximum is not None and low > members.maximum:
-                cases.objects = ()
-            elif any(members.named[key] is FALSE for key in members.required):
+            if (members.maximum is not None and low > members.maximum) or any(
+                members.named[key] is FALSE for key in members.required
+            ):
                 cases.objects = ()
 
     def _types(self, place: Place, schema: dict[str, Any]) -> frozenset[str]:
         names = schema["type"]
         listed = [names] if isinstance(names, str) else names
-        if not isinstance(listed, list) or not all(isinstance(name, str) and name in TYPES for name in listed):
+        if not isinstance(listed, list) or not all(
+            isinstance(name, str) and name in TYPES for name in listed
+        ):
             raise malformed(place, "type", f"it must be one of {', '.join(TYPES)}, or a list of them")
         return frozenset(listed)
 
@@ -258,7 +266,11 @@ class Reader:
                 raise malformed(place, "format", "it must be a string")
             if self._assert_formats and formats.known(name):
                 names = (name,)
-        return StringSet(patterns, (), low, high, names) if patterns or names or low or high is not None else ANY_STRING
+        return (
+            StringSet(patterns, (), low, high, names)
+            if patterns or names or low or high is not None
+            else ANY_STRING
+        )
 
     def pattern(self, place: Place, keyword: str, pattern: Any) -> str:
         """A pattern, remembered with its place for messages."""
@@ -339,8 +351,12 @@ class Reader:
             (Numbers(constants=tuple(numbers.items())),) if numbers else (),
             (StringSet(allowed=frozenset(texts)),) if texts else (),
         )
-        found.arrays = tuple(self._constant_items(value, place) for value in values if isinstance(value, list))
-        found.objects = tuple(self._constant_members(value, place) for value in values if isinstance(value, dict))
+        found.arrays = tuple(
+            self._constant_items(value, place) for value in values if isinstance(value, list)
+        )
+        found.objects = tuple(
+            self._constant_members(value, place) for value in values if isinstance(value, dict)
+        )
         return found
 
     def _constant(self, value: Any, place: Place) -> Cases:
@@ -570,9 +586,7 @@ class Reader:
 
     def others_or(self, *members: Members) -> Form:
         """Some objects, and everything that is no object."""
-        return self.forms.cases(
-            Cases(True, BOTH, FULL.numbers, FULL.strings, FULL.arrays, tuple(members))
-        )
+        return self.forms.cases(Cases(True, BOTH, FULL.numbers, FULL.strings, FULL.arrays, tuple(members)))
 
     def _dependent(self, place: Place, schema: dict[str, Any], keyword: str) -> Form:
         rules = self.dependencies(place, schema, keyword)
@@ -585,7 +599,9 @@ class Reader:
 
     def at_pattern(self, error: PatternError) -> SchemaError:
         """An error of a pattern, at the place of the keyword that has it."""
-        place, keyword = self.pattern_places.get(error.pattern, (self.algebra.place or self.documents.root_place(), "pattern"))
+        place, keyword = self.pattern_places.get(
+            error.pattern, (self.algebra.place or self.documents.root_place(), "pattern")
+        )
         said = ": ".join(filter(None, (error.what, error.why)))
         refused = unsupported(place, keyword, f"{said}\n{error.where}", error.try_)
         if not error.code.startswith("pattern.unsupported"):

@@ -57,7 +57,9 @@ class Report:
         counts = {finding.status: 0 for finding in self.findings}
         for finding in self.findings:
             counts[finding.status] += 1
-        lines.append(", ".join(f"{count} {status}" for status, count in sorted(counts.items())) or "no keywords")
+        lines.append(
+            ", ".join(f"{count} {status}" for status, count in sorted(counts.items())) or "no keywords"
+        )
         if self.error is not None:
             lines.append(str(self.error))
         return "\n".join(lines)
@@ -106,7 +108,9 @@ def _findings(documents: Documents, refused: dict[str, str], options: Options) -
                 yield Finding(pointer, keyword, "unknown", _why_unknown(keyword))
             elif hidden and keyword != "$ref":
                 status = "structure" if known[keyword] == Part.NOTHING else "annotation"
-                yield Finding(pointer, keyword, status, "hidden by the $ref beside it" if status == "annotation" else "")
+                yield Finding(
+                    pointer, keyword, status, "hidden by the $ref beside it" if status == "annotation" else ""
+                )
             else:
                 yield _finding(pointer, keyword, value, options)
 

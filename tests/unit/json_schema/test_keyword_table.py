@@ -25,7 +25,9 @@ def test_names_are_told_apart(draft: Draft) -> None:
     assert set(keywords_of(draft)) <= set(names)
 
 
-@pytest.mark.parametrize("word", [word for word in TABLE if word.part != Part.NOTHING], ids=lambda word: word.name)
+@pytest.mark.parametrize(
+    "word", [word for word in TABLE if word.part != Part.NOTHING], ids=lambda word: word.name
+)
 def test_an_enforced_keyword_is_not_passed_over(word: object) -> None:
     """A value that is malformed for every keyword: who reads it complains."""
     name = word.name  # type: ignore[attr-defined]
