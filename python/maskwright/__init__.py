@@ -32,6 +32,7 @@ from maskwright.errors import (
 )
 
 if TYPE_CHECKING:
+    from maskwright._native import __version__ as __version__
     from maskwright.bitmask import allocate_bitmask, apply_bitmask
     from maskwright.compiler import Compiler
     from maskwright.index import Index
@@ -92,6 +93,7 @@ _HOMES = {
     "TokenIndex": "maskwright.reference",
     "Vocabulary": "maskwright.vocabulary",
     "Whitespace": "maskwright.json_schema",
+    "__version__": "maskwright._native",
     "allocate_bitmask": "maskwright.bitmask",
     "apply_bitmask": "maskwright.bitmask",
     "apply_mask": "maskwright.sampling",

@@ -208,6 +208,10 @@ class Compiler:
         """`grammar` on a thread of the event loop."""
         return await asyncio.to_thread(self.grammar, text, syntax, start=start)
 
+    async def json_schema_async(self, schema: dict[str, Any] | bool | str | bytes, **options: Any) -> Index:
+        """`json_schema`, with its options, on a thread of the event loop."""
+        return await asyncio.to_thread(self.json_schema, schema, **options)
+
     async def choices_async(self, texts: Iterable[str | bytes]) -> Index:
         """`choices` on a thread of the event loop."""
         return await asyncio.to_thread(self.choices, texts)

@@ -1,4 +1,7 @@
 //! The native core of Maskwright: what must be fast, and nothing that decides meaning.
+//!
+//! `compile` turns the IR into a `program`, `engine` serves masks of it, over the `trie` of a vocabulary. `memory` and `decimal`
+//! are what nodes that remember mean. `mask` and `dfa_masks` are the kernel for one DFA, `logits` applies a bitmask.
 
 pub mod compile;
 pub mod decimal;

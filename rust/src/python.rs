@@ -1,4 +1,5 @@
-//! The only file that imports PyO3: takes arguments, releases the GIL, calls the core, maps errors.
+//! How does Python call the core? With the files under `python/` the only ones that import PyO3: they take arguments, release
+//! the GIL, call the core, and map errors.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,6 +1,7 @@
 """Random JSON Schemas over all keywords, and random values that have a chance to satisfy them.
 
-Names, texts and numbers come from small pools, so that the parts of a schema and the values have to do with each other.
+Names, texts and numbers come from small pools, so that the parts of a schema and the values have to do with
+each other.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ def random_value(random: Random, depth: int = 2) -> Any:
 
 
 def random_schema(random: Random, depth: int = 3) -> Any:
-    """A schema of draft 2020-12, with few or many keywords, sometimes with references to its own definitions."""
+    """A schema of draft 2020-12, with few or many keywords, sometimes with references to its own
+    definitions."""
     schema = _schema(random, depth, references=True)
     if isinstance(schema, dict):
         schema["$defs"] = {"d": _schema(random, 1, references=False), "r": _recursive(random)}

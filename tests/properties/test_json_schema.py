@@ -1,12 +1,15 @@
-"""Do the texts of a format and the values of its schema agree? Random schemas against two independent validators.
+"""Do the texts of a format and the values of its schema agree? Random schemas against two independent
+validators.
 
-Where the validators disagree with each other the value is left out. A refused schema proves nothing and is counted.
+Where the validators disagree with each other the value is left out. A refused schema proves nothing and is
+counted.
 """
 
 from __future__ import annotations
 
 import json
 import os
+from decimal import Decimal
 from random import Random
 from typing import Any
 
@@ -14,7 +17,6 @@ import jsonschema
 import jsonschema_rs
 import maskwright as mw
 import pytest
-
 from oracles.random_schemas import random_schema, random_value
 
 COUNT = int(os.environ.get("MASKWRIGHT_SCHEMAS", "400"))
@@ -43,10 +45,9 @@ def _accepts(index: mw.Index, text: str) -> bool:
     return constraint.try_advance(list(data)) == len(data) and constraint.is_complete()
 
 
-def _compiled(
-    compiler: mw.Compiler, schema: Any, values: list[Any], **options: Any
-) -> mw.Index | None:
-    """The index; None where it is refused, with a place. Where "no value" is the reason, no value may be valid."""
+def _compiled(compiler: mw.Compiler, schema: Any, values: list[Any], **options: Any) -> mw.Index | None:
+    """The index; None where it is refused, with a place. Where "no value" is the reason, no value may be
+    valid."""
     try:
         return compiler.json_schema(schema, **options)
     except mw.InternalError:
@@ -94,13 +95,24 @@ def test_drawn_texts_are_valid(compiler: mw.Compiler, part: int) -> None:
             text = _draw(index, random)
             if text is None:
                 continue
-            value = json.loads(text, object_pairs_hook=_once)
+            try:
+                value = json.loads(text, object_pairs_hook=_once, parse_float=_exact)
+            except OverflowError:
+                continue
             assert _valid(judges, value) is not False, f"seed {seed}: {json.dumps(schema)} {text!r}"
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     assert len(dict(pairs)) == len(pairs), "a key twice"
     return dict(pairs)
+
+
+def _exact(text: str) -> float:
+    """A number as the validators take it; `OverflowError` for one that a float does not hold exactly."""
+    number = float(text)
+    if Decimal(repr(number)) != Decimal(text):
+        raise OverflowError(text)
+    return number
 
 
 def _draw(index: mw.Index, random: Random, most: int = 200) -> str | None:

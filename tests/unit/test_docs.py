@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import doctest
 import importlib
+import importlib.metadata
 import json
 import os
 import pkgutil
@@ -151,6 +152,7 @@ def test_public_names_are_sorted_and_there() -> None:
     assert set(maskwright.__all__) <= set(dir(maskwright))
     for name in maskwright.__all__:
         assert getattr(maskwright, name) is not None
+    assert maskwright.__version__ == importlib.metadata.version("maskwright")
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         maskwright.nothing  # noqa: B018
 

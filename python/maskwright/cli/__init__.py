@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from typing import Any, NoReturn
 
-from maskwright.cli import dfa, mask, sample
+from maskwright.cli import check_schema, dfa, explain_schema, mask, sample
 from maskwright.errors import InternalError, MaskwrightError
 
 EXIT_FAILED = 1
@@ -71,7 +71,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="maskwright", description="Which tokens keep the text inside a format?")
     parser.add_argument("--version", action="version", version=f"maskwright {version('maskwright')}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in (sample, mask, dfa):
+    for command in (sample, mask, dfa, check_schema, explain_schema):
         command.add_to(commands)
     return parser
 

@@ -12,6 +12,18 @@ from typing import Any
 from maskwright.errors import MaskwrightError
 from maskwright.reference import DFA, json_schema_to_regex, regex_to_dfa
 
+_READ_BY_THE_ENGINE = frozenset(
+    [
+        "pattern.non-ascii",
+        *(
+            f"pattern.unsupported.{kind}"
+            for kind in ("anchor", "lookahead", "lookbehind", "lazy-quantifier", "flag")
+        ),
+        "schema.unsupported",
+    ]
+)
+"""Codes of what the command line refuses, as the reference does, though `Compiler` takes it."""
+
 
 class BadInput(MaskwrightError):
     """Input that is not the library's to judge: an unreadable file, text that is not JSON, wrong options."""
@@ -43,7 +55,11 @@ def add_format_arguments(parser: argparse.ArgumentParser) -> None:
 def read_format(arguments: argparse.Namespace) -> Format:
     """Read the format that the arguments name; `MaskwrightError` says where that fails."""
     if arguments.regex is not None:
-        return Format(arguments.regex, regex_to_dfa(arguments.regex))
+        try:
+            return Format(arguments.regex, regex_to_dfa(arguments.regex))
+        except MaskwrightError as error:
+            _hint_at_the_engine(error, "regex")
+            raise
     name = "standard input" if arguments.spec == "-" else arguments.spec
     schema = _parse(_read(arguments.spec, name), name)
     try:
@@ -51,7 +67,14 @@ def read_format(arguments: argparse.Namespace) -> Format:
         return Format(pattern, regex_to_dfa(pattern), schema, is_schema=True)
     except MaskwrightError as error:
         error.what = f"{name}: {error.what}"
+        _hint_at_the_engine(error, "json_schema")
         raise
+
+
+def _hint_at_the_engine(error: MaskwrightError, method: str) -> None:
+    if error.code in _READ_BY_THE_ENGINE:
+        hint = f"Compiler.{method} in Python, which takes more than the command line"
+        error.try_ = f"{error.try_}; or {hint}" if error.try_ else hint
 
 
 def _read(spec: str, name: str) -> str:
@@ -73,9 +96,8 @@ def _parse(text: str, name: str) -> Any:
         return json.loads(text, object_pairs_hook=_object, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
-        raise BadInput(
-            f"{name}: not JSON", where=where, why=error.msg, try_="--regex P for a pattern"
-        ) from None
+        try_ = "--regex P for a pattern; Compiler.grammar in Python for a grammar"
+        raise BadInput(f"{name}: not JSON", where=where, why=error.msg, try_=try_) from None
     except RecursionError:
         raise BadInput(f"{name}: not readable JSON", why="it is nested too deeply") from None
     except ValueError as error:  # a repeated name, NaN, an integer of thousands of digits

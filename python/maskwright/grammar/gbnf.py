@@ -88,10 +88,11 @@ class _Parser:
             if name not in self.defined:
                 self._fail(f"rule {name!r} is not defined", offset, code="grammar.undefined")
         if root not in self.defined:
+            others = ", ".join(list(self.defined)[:8])
             raise GrammarError(
                 f"there is no rule {root!r}",
                 why="it is the rule that the whole text must match",
-                try_=f"define it, or name one of: {', '.join(list(self.defined)[:8]) or 'none is defined'}",
+                try_="define it" + (f", or start= one of: {others}" if others else ""),
                 code="grammar.undefined",
             )
         grammar = self.builder.grammar(self.rules[root])

@@ -123,10 +123,11 @@ class _Lowering:
 
     def run(self, start: str) -> ParsedGrammar:
         if start not in self.trees:
+            others = ", ".join(list(self.trees)[:8])
             raise GrammarError(
                 f"there is no rule {start!r}",
                 why="it is the rule that the whole text must match",
-                try_=f"define it, or name one of: {', '.join(list(self.trees)[:8]) or 'no rule is defined'}",
+                try_="define it" + (f", or start= one of: {others}" if others else ""),
                 code="grammar.undefined",
             )
         for name, tree in self.trees.items():

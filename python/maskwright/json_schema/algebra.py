@@ -1,7 +1,7 @@
 """How are clauses joined? And, or and not of `Cases`, and which clauses surely have no value.
 
-Each step of work is counted, and past the budget a `LimitError` names the schema: the question whether a schema has a
-value contains satisfiability, so no bound on the time is possible without one on the work.
+Each step of work is counted, and past the budget a `LimitError` names the schema: the question whether a
+schema has a value contains satisfiability, so no bound on the time is possible without one on the work.
 (Attouche, Baazizi, Colazzo, Ghelli, Sartiani, Scherzinger, "Witness Generation for JSON Schema", VLDB 2022.)
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from maskwright.errors import LimitError, SchemaError
 from maskwright.json_schema.clauses import (
@@ -18,7 +18,6 @@ from maskwright.json_schema.clauses import (
     ANY_MEMBERS,
     ANY_NUMBER,
     ANY_STRING,
-    BOTH,
     FULL,
     NONE,
     OPEN,
@@ -33,9 +32,11 @@ from maskwright.json_schema.clauses import (
     with_required,
 )
 from maskwright.json_schema.forms import FALSE, TRUE, Form, Forms
+from maskwright.json_schema.keywords import Draft
 from maskwright.json_schema.numbers import NumberSet
 from maskwright.json_schema.places import Place
 from maskwright.json_schema.refusals import unsupported
+from maskwright.limits import Limits
 
 __all__ = ["MAX_WORK", "Algebra"]
 
@@ -48,6 +49,12 @@ MAX_CLAUSES = 400
 _EMPTY_DEPTH = 4
 _EMPTY_WORK = 400
 """Work for the question whether one form is empty; past it the answer is that it may have a value."""
+
+_PROBE_WORK = 40
+_PROBE_LIMITS = Limits(
+    rules=2_000, states=50_000, dfa_states=3_000, edges=100_000, mask_work=1_000_000, cache_bytes=1 << 20
+)
+"""Asking the engine whether patterns exclude each other: 1 ms mostly, 10 at most."""
 
 Clause = TypeVar("Clause")
 
@@ -62,6 +69,8 @@ class Algebra:
         self._max_work = max_work
         self._empty: dict[Form, bool | None] = {}
         self._joined: dict[Form, Form] = {}
+        self._no_string: dict[StringSet, bool] = {}
+        self._texts: dict[Form, frozenset[str] | None] = {}
         self.place: Place | None = None
 
     def spend(self, amount: int = 1) -> None:
@@ -73,7 +82,7 @@ class Algebra:
                 limit="schema_work",
                 value=self._max_work,
                 where=f"#{self.place.pointer}" if self.place else None,
-                why="its parts are joined by and, or and not, and the number of combinations grows with their product",
+                why="its parts are joined by and, or and not, and the combinations grow with their product",
                 try_="branches that exclude each other by type or by a constant property",
             )
 
@@ -119,7 +128,7 @@ class Algebra:
 
     def _absorbed(self, clauses: list[Any]) -> list[Any]:
         """Clauses of objects without those that are part of another one, as far as their form shows it."""
-        self.spend(1 + len(clauses) ** 2 // 50)
+        self.spend(1 + len(clauses) ** 2 // 200)
         clauses.sort(key=lambda members: (len(members.required), len(members.named)))
         kept: list[Members] = []
         for clause in clauses:
@@ -143,16 +152,24 @@ class Algebra:
         return met
 
     def _meet_strings_surely(self, a: StringSet, b: StringSet) -> StringSet | None:
-        """The same, and the engine is asked whether patterns exclude each other: that takes some milliseconds."""
+        """The same, and the engine is asked whether patterns exclude each other: that takes some
+        milliseconds."""
         met = a.intersect(b)
         return None if self.no_string(met) else met
 
     def no_string(self, strings: StringSet) -> bool:
         """Whether a set surely has no string."""
+        if strings.allowed is None and not strings.is_free:
+            known = self._no_string.get(strings)
+            if known is not None:
+                return known
+            self.spend(_PROBE_WORK + 20 * (len(strings.patterns) + len(strings.not_patterns)))
         try:
-            return strings.is_empty()
+            found = strings.is_empty(_PROBE_LIMITS)
         except LimitError:
-            return False
+            found = False
+        self._no_string[strings] = found
+        return found
 
     def meet_items(self, a: Items, b: Items) -> Items | None:
         """The arrays that are in both; None if there surely are none."""
@@ -185,7 +202,8 @@ class Algebra:
         """The objects that are in both; None if there surely are none."""
         join = self.join
         named = {
-            key: join((form, b.named[key] if key in b.named else form_at(b, key))) for key, form in a.named.items()
+            key: join((form, b.named[key] if key in b.named else form_at(b, key)))
+            for key, form in a.named.items()
         }
         for key, form in b.named.items():
             if key not in named:
@@ -210,7 +228,7 @@ class Algebra:
         named: dict[str, Form],
     ) -> tuple[tuple[StringSet, Form], ...]:
         """Each language of keys in each other; a finite one goes into `named`."""
-        if left == OPEN or right == OPEN:
+        if OPEN in (left, right):
             return right if left == OPEN else left
         self.spend(len(left) * len(right))
         met: list[tuple[StringSet, Form]] = []
@@ -239,7 +257,8 @@ class Algebra:
         return any(self.is_empty(members.named[key], depth + 1) for key in sorted(members.required))
 
     def join(self, forms: Iterable[Form]) -> Form:
-        """All of some forms, without a "not" that the others imply: `enum: [a]` and not `enum: [b]` is the first.
+        """All of some forms, without a "not" that the others imply: `enum: [a]` and not `enum: [b]` is the
+        first.
 
         Branches that a constant member tells apart would else multiply, here they stay what they are.
         """
@@ -261,28 +280,32 @@ class Algebra:
 
     # Or
 
-    def either(self, a: Cases, b: Cases) -> Cases:
-        """The values that are in one of the two or in both."""
-        if a is FULL or b is FULL:
+    def any_of(self, branches: list[Cases]) -> Cases:
+        """The values that are in at least one."""
+        if any(branch is FULL for branch in branches):
             return FULL
         return Cases(
-            a.null or b.null,
-            a.booleans | b.booleans,
-            self._union(a.numbers, b.numbers, ANY_NUMBER),
-            self._union(a.strings, b.strings, ANY_STRING),
-            self._union(a.arrays, b.arrays, ANY_ITEMS),
-            self._union(a.objects, b.objects, ANY_MEMBERS),
+            any(branch.null for branch in branches),
+            frozenset().union(*(branch.booleans for branch in branches)),
+            self._union([branch.numbers for branch in branches], ANY_NUMBER),
+            self._union([branch.strings for branch in branches], ANY_STRING),
+            self._union([branch.arrays for branch in branches], ANY_ITEMS),
+            self._union([branch.objects for branch in branches], ANY_MEMBERS),
         )
 
-    def _union(self, left: tuple[Clause, ...], right: tuple[Clause, ...], whole: Clause) -> tuple[Clause, ...]:
-        if whole in left or whole in right:
+    def _union(self, branches: list[tuple[Clause, ...]], whole: Clause) -> tuple[Clause, ...]:
+        kept = [branch for branch in branches if branch]
+        if len(kept) < 2:
+            return kept[0] if kept else ()
+        if any(whole in branch for branch in kept):
             return (whole,)
-        return self._distinct((*left, *right)) if left and right else left or right
+        return self._distinct(clause for branch in kept for clause in branch)
 
     # Not
 
     def without(self, a: Cases, b: Cases) -> Cases:
-        """The values of `a` that are not in `b`. Clauses of `b` that have nothing in common with `a` cost nothing."""
+        """The values of `a` that are not in `b`. Clauses of `b` that have nothing in common with `a` cost
+        nothing."""
         if b is FULL:
             return NONE
         return Cases(
@@ -307,6 +330,9 @@ class Algebra:
             rest: list[Clause | None] = []
             parts: list[Clause] | None = None
             for clause in clauses:
+                if isinstance(clause, Members) and isinstance(one, Members) and self._told_apart(clause, one):
+                    rest.append(clause)
+                    continue
                 self.spend()
                 if meet(clause, one) is None:
                     rest.append(clause)
@@ -316,9 +342,37 @@ class Algebra:
                 self.spend(len(parts))
                 for part in parts:
                     met = meet(clause, part)
-                    rest.extend(self.settle(met) if isinstance(met, Members) and met.exists else (met,))
+                    rest.extend(self._settled(met))
             clauses = self._distinct(rest)
         return clauses
+
+    def _settled(self, clause: Clause | None) -> list[Clause | None]:
+        """A clause, or for objects in which some member must exist, one for each that it can be."""
+        if isinstance(clause, Members) and clause.exists:
+            return cast(list[Clause | None], self.settle(clause))
+        return [clause]
+
+    def _told_apart(self, a: Members, b: Members) -> bool:
+        """Whether a required member has other constant texts in each: a union of 200 tagged objects has
+        40,000 pairs."""
+        for key in a.required & b.required:
+            mine, others = self._constant_texts(a.named[key]), self._constant_texts(b.named[key])
+            if mine is not None and others is not None and not mine & others:
+                return True
+        return False
+
+    def _constant_texts(self, form: Form) -> frozenset[str] | None:
+        """The values of a schema that is a constant text, or an enum of texts; None for another."""
+        if form.kind != "schema":
+            return None
+        if form not in self._texts:
+            schema = form.payload.schema
+            values = schema.get("enum")
+            if values is None and "const" in schema and form.payload.draft > Draft.D4:
+                values = [schema["const"]]
+            fits = isinstance(values, list) and all(isinstance(value, str) for value in values)
+            self._texts[form] = frozenset(values) if fits and "$ref" not in schema else None
+        return self._texts[form]
 
     def _no_number(self, numbers: Numbers) -> list[Numbers]:
         if numbers.constants is None:
@@ -440,14 +494,14 @@ class Algebra:
 
     def exactly_one(self, branches: list[Cases]) -> Cases:
         """The values that are in one of the cases and in no other."""
-        found = NONE
+        alone = []
         for i, mine in enumerate(branches):
             rest = mine
             for j, other in enumerate(branches):
                 if i != j and not rest.is_empty:
                     rest = self.without(rest, other)
-            found = self.either(found, rest)
-        return found
+            alone.append(rest)
+        return self.any_of(alone)
 
     # Which have no value
 
@@ -478,14 +532,17 @@ class Algebra:
     def _all_empty(self, cases: Cases, depth: int) -> bool:
         if cases.null or cases.booleans or cases.numbers:
             return False
-        return all(self.no_string(strings) for strings in cases.strings) and all(self.no_items(items, depth) for items in cases.arrays) and all(
-            self.no_members(members, depth) for members in cases.objects
+        return (
+            all(self.no_string(strings) for strings in cases.strings)
+            and all(self.no_items(items, depth) for items in cases.arrays)
+            and all(self.no_members(members, depth) for members in cases.objects)
         )
 
     # Members that must be somewhere
 
     def settle(self, members: Members) -> list[Members]:
-        """Objects by which member it is that must exist. What is left in `exists` is about keys without a name."""
+        """Objects by which member it is that must exist. What is left in `exists` is about keys without a
+        name."""
         settled = [members]
         for some in members.exists:
             self.spend(len(settled))
@@ -521,19 +578,16 @@ def _is_part(inner: Members, outer: Members) -> bool:
         return False
     if outer.maximum is not None and (inner.maximum is None or inner.maximum > outer.maximum):
         return False
-    if outer.opens != OPEN and outer.opens != inner.opens:
+    if outer.opens not in (OPEN, inner.opens):
         return False
     for key, form in outer.named.items():
         if form is not TRUE and not _implies(inner.named.get(key) or form_at(inner, key), form):
             return False
-    if outer.opens and outer.opens != OPEN and any(
-        key not in outer.named and not _implies(form, form_at(outer, key)) for key, form in inner.named.items()
-    ):
-        return False
-    if not outer.opens and any(key not in outer.named and form is not FALSE for key, form in inner.named.items()):
-        return False
-    needed = {one.key for one in outer.exists}
-    return needed <= {one.key for one in inner.exists}
+    if outer.opens != OPEN:
+        for key, form in inner.named.items():
+            if key not in outer.named and not _implies(form, form_at(outer, key)):
+                return False
+    return {one.key for one in outer.exists} <= {one.key for one in inner.exists}
 
 
 def _implies(strong: Form, weak: Form) -> bool:

@@ -1,7 +1,9 @@
-"""Which items can be told apart by their texts? Regular ones that have one spelling, as far as the engine reads it.
+"""Which items can be told apart by their texts? Regular ones that have one spelling, as far as the engine
+reads it.
 
-The engine compares items as JSON values: escapes are read, numbers are exact, white space is nothing. Only the order of
-members makes two texts of one value, so objects must have one order, and no more nesting than is written out here.
+The engine compares items as JSON values: escapes are read, numbers are exact, white space is nothing. Only
+the order of members makes two texts of one value, so objects must have one order, and no more nesting than
+is written out here.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from maskwright.ir import Node
 from maskwright.json_schema.clauses import Items, Members
-from maskwright.json_schema.forms import FALSE, Form
+from maskwright.json_schema.forms import FALSE, TRUE, Form
 from maskwright.json_schema.places import Place
 from maskwright.json_schema.refusals import unsupported
 
@@ -24,7 +26,12 @@ _TRY = "items of one scalar type, or with an enum"
 
 
 def comparable(writer: Writer, form: Form, asked: Place, depth: int = 0) -> Node:
-    """A regular node for the values of a form; `SchemaError` at `asked` for values that cannot be told apart."""
+    """A regular node for the values of a form; `SchemaError` at `asked` for values that cannot be told
+    apart."""
+    if form is TRUE:
+        raise unsupported(
+            asked, "uniqueItems", "the items may be any value, and objects have many texts", _TRY
+        )
     if depth > _DEPTH:
         raise unsupported(asked, "uniqueItems", "the items are nested too deeply to be compared", _TRY)
     cases = writer.reader.cases(form)
@@ -38,7 +45,9 @@ def _array(writer: Writer, items: Items, asked: Place, depth: int) -> Node:
     from maskwright.json_schema.arrays import listed, shortened  # noqa: PLC0415 - the two call each other
 
     if items.contains or items.unique is not None:
-        raise unsupported(asked, "uniqueItems", "the items are arrays whose own items are counted or compared", _TRY)
+        raise unsupported(
+            asked, "uniqueItems", "the items are arrays whose own items are counted or compared", _TRY
+        )
     items = shortened(items)
     if items.maximum is not None and items.minimum > items.maximum:
         return writer.builder.empty()
@@ -59,7 +68,7 @@ def _object(writer: Writer, members: Members, form: Form, asked: Place, depth: i
         members.maximum is not None and members.maximum < len(shown)
     )
     if members.opens or members.exists or counted:
-        why = "the items are objects with keys that are not known, so earlier items cannot be told from new ones"
+        why = "the items are objects with keys that are not known beforehand"
         raise unsupported(asked, "uniqueItems", why, _TRY)
     if not shown:
         return writer.layout.container(b"{}", None, may_be_empty=True)

@@ -1,4 +1,5 @@
-"""How are the items of an array written? By position, then the rest; counted, or told apart, where that is asked for."""
+"""How are the items of an array written? By position, then the rest; counted, or told apart, where that is
+asked for."""
 
 from __future__ import annotations
 
@@ -32,7 +33,9 @@ def write_items(writer: Writer, items: Items) -> Node:
     if counts:
         if unique:
             assert items.unique is not None
-            raise unsupported(items.unique, "uniqueItems", "beside contains, both would have to be counted at once")
+            raise unsupported(
+                items.unique, "uniqueItems", "beside contains, both would have to be counted at once"
+            )
         return _Counted(writer, items, counts).node()
     if items.maximum == 0:
         return writer.layout.container(b"[]", None, may_be_empty=True)
@@ -91,7 +94,8 @@ def _distinct(writer: Writer, items: Items) -> Node:
 
 
 class _Counted:
-    """Arrays with counts of items that satisfy a schema: an automaton over kinds of items, a rule for each state.
+    """Arrays with counts of items that satisfy a schema: an automaton over kinds of items, a rule for each
+    state.
 
     A state is the position (up to where it no longer matters) and each count (likewise).
     """
@@ -107,7 +111,9 @@ class _Counted:
     def node(self) -> Node:
         """The whole array."""
         body = self._first()
-        return self._writer.layout.container(b"[]", body, may_be_empty=self._may_end((0,) * (len(self._counts) + 1)))
+        return self._writer.layout.container(
+            b"[]", body, may_be_empty=self._may_end((0,) * (len(self._counts) + 1))
+        )
 
     def _first(self) -> Node | None:
         ways = self._ways((0,) * (len(self._counts) + 1), with_comma=False)
@@ -140,7 +146,8 @@ class _Counted:
         return forms.all(parts)
 
     def _after(self, state: tuple[int, ...], hits: tuple[bool, ...]) -> tuple[int, ...] | None:
-        """The state after an item; None where a count is past its bound. Counts stop where more makes no difference."""
+        """The state after an item; None where a count is past its bound. Counts stop where more makes no
+        difference."""
         position = min(state[0] + 1, self._last)
         found = [position]
         for count, seen, hit in zip(self._counts, state[1:], hits, strict=True):

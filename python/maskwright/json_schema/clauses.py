@@ -52,7 +52,8 @@ class Numbers:
 
 @dataclass(slots=True, eq=False)
 class Contains:
-    """`low` to `high` items from position `start` on satisfy `form`. `place` and `keyword` say who asks for it."""
+    """`low` to `high` items from position `start` on satisfy `form`. `place` and `keyword` say who asks for
+    it."""
 
     form: Form
     start: int
@@ -112,8 +113,8 @@ OPEN: tuple[tuple[StringSet, Form], ...] = ((ANY_STRING, TRUE),)
 class Members:
     """Objects. `named` has what each named key must satisfy if it is there, FALSE for a key that may not be.
 
-    `opens` has disjoint languages of other keys; a key in none of them may not be there. `required` is part of
-    `named`. `place` is the schema, for messages.
+    `opens` has disjoint languages of other keys; a key in none of them may not be there. `required` is part
+    of `named`. `place` is the schema, for messages.
     """
 
     named: dict[str, Form] = field(default_factory=dict)
@@ -169,5 +170,6 @@ def form_at(members: Members, key: str) -> Form:
 
 
 def with_required(members: Members, key: str, form: Form) -> Members:
-    """The objects that have the key, with a value that satisfies `form` in place of what it had to satisfy."""
+    """The objects that have the key, with a value that satisfies `form` in place of what it had to
+    satisfy."""
     return replace(members, named={**members.named, key: form}, required=members.required | {key})

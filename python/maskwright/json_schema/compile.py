@@ -85,8 +85,11 @@ class SchemaCompile:
 
     grammar: Grammar
 
-    def __init__(self, schema: Any, options: Options, *, write: bool = True) -> None:
+    def __init__(
+        self, schema: Any, options: Options, *, write: bool = True, pointer_names: bool = False
+    ) -> None:
         self.options = options
+        self._pointer_names = pointer_names
         if isinstance(schema, (str, bytes)):
             schema = parse_json(schema)
         if not isinstance(schema, (dict, bool)):
@@ -129,7 +132,9 @@ class SchemaCompile:
     def _write(self) -> Grammar:
         options = self.options
         whitespace = choose_whitespace(options.whitespace, options.indent, options.style)
-        writer = self._writer = Writer(self.reader, options.style, whitespace, options.ordered)
+        writer = self._writer = Writer(
+            self.reader, options.style, whitespace, options.ordered, pointer_names=self._pointer_names
+        )
         try:
             return writer.grammar(self.root)
         except PatternError as error:
@@ -152,7 +157,8 @@ class SchemaCompile:
         return True
 
     def retry(self, error: GrammarError) -> None:
-        """What to do about an error of the engine: go on without a keyword, or raise it in the words of the schema."""
+        """What to do about an error of the engine: go on without a keyword, or raise it in the words of the
+        schema."""
         translated = self._translated(error)
         may_drop = self.options.unsupported == "ignore" and isinstance(translated, Unsupported)
         if not may_drop or not self._drop(translated):  # type: ignore[arg-type]

@@ -50,7 +50,11 @@ def _words(form: Form) -> str:
     if form is FALSE:
         return "may not be there"
     places = sorted({part.payload.pointer for part in form.parts if part.kind == "schema"})
-    return "no value satisfies " + " and ".join(f"#{pointer}" for pointer in places) if places else "has no value"
+    return (
+        "no value satisfies " + " and ".join(f"#{pointer}" for pointer in places)
+        if places
+        else "has no value"
+    )
 
 
 def _why(place: Place) -> str:
@@ -59,5 +63,9 @@ def _why(place: Place) -> str:
         return "the schema false has no value"
     if schema.get("enum") == []:
         return '"enum" is empty'
-    words = [word for word in schema if word not in ("title", "description", "$defs", "definitions", "$schema", "$id")]
+    words = [
+        word
+        for word in schema
+        if word not in ("title", "description", "$defs", "definitions", "$schema", "$id")
+    ]
     return "these exclude each other: " + ", ".join(f'"{word}"' for word in words[:8])

@@ -1,8 +1,10 @@
-"""What is left unevaluated? `unevaluatedProperties` and `unevaluatedItems`, by which schemas hold for the value.
+"""What is left unevaluated? `unevaluatedProperties` and `unevaluatedItems`, by which schemas hold for the
+value.
 
-A schema is split into outcomes: sets of branches (`anyOf`, `oneOf`, `if`, dependencies) that hold, with the keys and items
-that they evaluate. In each outcome the keyword is an `additionalProperties` or an `additionalItems`. More evaluated is
-never stricter, so the outcome in which a branch is passed over needs no "and the branch does not hold".
+A schema is split into outcomes: sets of branches (`anyOf`, `oneOf`, `if`, dependencies) that hold, with the
+keys and items that they evaluate. In each outcome the keyword is an `additionalProperties` or an
+`additionalItems`. More evaluated is never stricter, so the outcome in which a branch is passed over needs
+no "and the branch does not hold".
 """
 
 from __future__ import annotations
@@ -27,7 +29,8 @@ MAX_OUTCOMES = 512
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """What is evaluated: keys by name and by language, items up to a position and those that satisfy a form."""
+    """What is evaluated: keys by name and by language, items up to a position and those that satisfy a
+    form."""
 
     names: frozenset[str] = frozenset()
     regions: frozenset[StringSet] = frozenset()
@@ -79,13 +82,17 @@ class _Outcomes:
         if rest is TRUE:
             return TRUE
         outcomes = self._of(self._place, outermost=True)
-        return self._forms.any(self._forms.all((condition, self._left(seen, rest))) for condition, seen in outcomes)
+        return self._forms.any(
+            self._forms.all((condition, self._left(seen, rest))) for condition, seen in outcomes
+        )
 
     def _left(self, seen: _Seen, rest: Form) -> Form:
         if seen.every:
             return TRUE
         if self._keyword == "unevaluatedItems":
-            items = Items((TRUE,) * seen.length, self._forms.any((rest, *sorted(seen.items, key=lambda f: f.number))))
+            items = Items(
+                (TRUE,) * seen.length, self._forms.any((rest, *sorted(seen.items, key=lambda f: f.number)))
+            )
             return self._forms.cases(Cases(True, BOTH, FULL.numbers, FULL.strings, (items,), FULL.objects))
         named = dict.fromkeys(sorted(seen.names), TRUE)
         algebra = self._reader.algebra
@@ -127,7 +134,9 @@ class _Outcomes:
         if "additionalProperties" in schema:
             return _Seen(every=True)
         patterns = schema.get("patternProperties", {})
-        regions = (StringSet(patterns=(self._reader.pattern(place, "patternProperties", p),)) for p in patterns)
+        regions = (
+            StringSet(patterns=(self._reader.pattern(place, "patternProperties", p),)) for p in patterns
+        )
         return _Seen(frozenset(schema.get("properties", ())), frozenset(regions))
 
     def _own_items(self, place: Place, schema: dict[str, Any]) -> _Seen:
@@ -137,13 +146,15 @@ class _Outcomes:
             first, items = items, schema.get("additionalItems")
         found = _Seen(every=items is not None, length=len(first or ()))
         if "contains" in schema and place.draft >= Draft.D2020:
-            return found.join(_Seen(items=frozenset((self._reader.child(place, schema["contains"], "contains"),))))
+            return found.join(
+                _Seen(items=frozenset((self._reader.child(place, schema["contains"], "contains"),)))
+            )
         return found
 
     def _groups(self, place: Place, schema: dict[str, Any]) -> Iterable[list[Outcome]]:
         """For each keyword that applies in place, the outcomes of which one is the case."""
         documents = self._reader.documents
-        for keyword in schema:
+        for keyword, value in schema.items():
             if keyword == "$ref":
                 yield self._of(documents.follow(place, keyword))
             elif keyword == "$dynamicRef":
@@ -156,13 +167,17 @@ class _Outcomes:
             elif keyword == "anyOf":
                 yield self._any_of([self._held(inner) for inner in self._inner(place, schema, keyword)])
             elif keyword == "oneOf":
-                yield self._useful([one for inner in self._inner(place, schema, keyword) for one in self._held(inner)])
+                yield self._useful(
+                    [one for inner in self._inner(place, schema, keyword) for one in self._held(inner)]
+                )
             elif keyword == "if":
                 yield self._if(place, schema)
             elif keyword in ("dependentSchemas", "dependencies"):
-                for key, inner in schema[keyword].items():
+                for key, inner in value.items():
                     if isinstance(inner, dict):
-                        has = self._reader.having([key], place)
+                        has = self._forms.cases(
+                            Cases(objects=(Members({key: TRUE}, required=frozenset((key,))),))
+                        )
                         outcomes = self._of(documents.child(place, inner, keyword, key))
                         held = [(self._forms.all((has, condition)), seen) for condition, seen in outcomes]
                         yield self._useful([*held, (TRUE, _NOTHING)])

@@ -76,7 +76,8 @@ class Forms:
         return found
 
     def value(self, value: Any, place: Place) -> Form:
-        """Exactly one constant; `place` is where it is written. A constant inside another has its own form."""
+        """Exactly one constant; `place` is where it is written. A constant inside another has its own
+        form."""
         scalar = not isinstance(value, (dict, list))
         key = ("value", type(value), repr(value)) if scalar else ("value", id(value))
         return self._made.get(key) or self._new(key, "value", (), (value, place))

@@ -1,7 +1,7 @@
 """What is done with each keyword, in each draft? The one table: the reader, the report and the docs use it.
 
-`enforced` holds always; `when` says under which condition it holds, and refuses the schema elsewhere; `annotation`
-constrains nothing by the standard; `structure` names and groups schemas (`$defs`, `$id`).
+`enforced` holds always; `when` says under which condition it holds, and refuses the schema elsewhere;
+`annotation` constrains nothing by the standard; `structure` names and groups schemas (`$defs`, `$id`).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
 
-__all__ = ["TABLE", "Draft", "Keyword", "Part", "keywords_of"]
+__all__ = ["TABLE", "VOCABULARIES", "Draft", "Keyword", "Part", "keywords_of"]
 
 
 class Draft(IntEnum):
@@ -35,7 +35,8 @@ class Draft(IntEnum):
 
 
 class Part:
-    """What of a value a keyword speaks about, a bit each; one look at the flags of a node tells what reading it takes.
+    """What of a value a keyword speaks about, a bit each; one look at the flags of a node tells what
+    reading it takes.
 
     Plain integers: joining two members of an `IntFlag` takes 2 µs, and each keyword of each schema is joined.
     """
@@ -68,7 +69,9 @@ class Keyword:
     note: str = ""
 
 
-def _many(names: str, part: int, status: str, since: Draft = Draft.D4, until: Draft = Draft.LATEST) -> list[Keyword]:
+def _many(
+    names: str, part: int, status: str, since: Draft = Draft.D4, until: Draft = Draft.LATEST
+) -> list[Keyword]:
     return [Keyword(name, part, status, since, until) for name in names.split()]
 
 
@@ -80,13 +83,16 @@ TABLE: tuple[Keyword, ...] = (
     Keyword("const", Part.VALUES, "enforced", Draft.D6),
     *_many("minLength maxLength", Part.STRING, "enforced"),
     Keyword(
-        "pattern", Part.STRING, "when", when="the pattern is regular: no back-reference, lookaround as docs/regex.md says"
+        "pattern",
+        Part.STRING,
+        "when",
+        when="the pattern is regular: no back-reference, lookaround as docs/regex.md says",
     ),
     Keyword(
         "format",
         Part.STRING,
         "when",
-        when='the name is in the list below and formats="enforce" (the default); another name is an annotation',
+        when='the name is in the list below and formats="enforce"; another name is an annotation',
     ),
     *_many("minimum maximum multipleOf", Part.NUMBER, "enforced"),
     Keyword("exclusiveMinimum", Part.NUMBER, "enforced", note="boolean in draft 4, a number since draft 6"),
@@ -120,9 +126,15 @@ TABLE: tuple[Keyword, ...] = (
     Keyword("else", Part.IN_PLACE, "when", Draft.D7, when=_FINITE),
     Keyword("unevaluatedProperties", Part.UNEVALUATED, "when", Draft.D2019, when=_FINITE),
     Keyword("unevaluatedItems", Part.UNEVALUATED, "when", Draft.D2019, when=_FINITE),
-    Keyword("$ref", Part.REF, "when", when="the target is in the schema, the registry or a standard metaschema"),
-    Keyword("$dynamicRef", Part.IN_PLACE, "when", Draft.D2020, when="the target is in the schema or the registry"),
-    Keyword("$recursiveRef", Part.IN_PLACE, "when", Draft.D2019, Draft.D2019, when="the target is in the schema"),
+    Keyword(
+        "$ref", Part.REF, "when", when="the target is in the schema, the registry or a standard metaschema"
+    ),
+    Keyword(
+        "$dynamicRef", Part.IN_PLACE, "when", Draft.D2020, when="the target is in the schema or the registry"
+    ),
+    Keyword(
+        "$recursiveRef", Part.IN_PLACE, "when", Draft.D2019, Draft.D2019, when="the target is in the schema"
+    ),
     Keyword("id", Part.NOTHING, "structure", Draft.D4, Draft.D4),
     Keyword("$id", Part.NOTHING, "structure", Draft.D6),
     *_many("$schema definitions", Part.NOTHING, "structure"),
@@ -132,7 +144,9 @@ TABLE: tuple[Keyword, ...] = (
     Keyword("$vocabulary", Part.NOTHING, "annotation", Draft.D2019),
     *_many("title description default", Part.NOTHING, "annotation"),
     Keyword("examples", Part.NOTHING, "annotation", Draft.D6),
-    *_many("readOnly writeOnly $comment contentEncoding contentMediaType", Part.NOTHING, "annotation", Draft.D7),
+    *_many(
+        "readOnly writeOnly $comment contentEncoding contentMediaType", Part.NOTHING, "annotation", Draft.D7
+    ),
     *_many("deprecated contentSchema", Part.NOTHING, "annotation", Draft.D2019),
 )
 
@@ -151,3 +165,67 @@ def _belongs(word: Keyword, draft: Draft) -> bool:
         return word.name != "$recursiveRef"
     last = min(word.until, _ONLY_OLD.get(word.name, Draft.LATEST))
     return word.since <= draft <= last
+
+
+_VALIDATION = frozenset(
+    [
+        "type",
+        "enum",
+        "const",
+        "multipleOf",
+        "maximum",
+        "exclusiveMaximum",
+        "minimum",
+        "exclusiveMinimum",
+        "maxLength",
+        "minLength",
+        "pattern",
+        "maxItems",
+        "minItems",
+        "uniqueItems",
+        "maxContains",
+        "minContains",
+        "maxProperties",
+        "minProperties",
+        "required",
+        "dependentRequired",
+    ]
+)
+_APPLICATOR = frozenset(
+    [
+        "prefixItems",
+        "items",
+        "additionalItems",
+        "contains",
+        "additionalProperties",
+        "properties",
+        "patternProperties",
+        "dependentSchemas",
+        "propertyNames",
+        "if",
+        "then",
+        "else",
+        "allOf",
+        "anyOf",
+        "oneOf",
+        "not",
+    ]
+)
+_UNEVALUATED = frozenset(("unevaluatedItems", "unevaluatedProperties"))
+_NONE: frozenset[str] = frozenset()
+
+VOCABULARIES: dict[str, frozenset[str]] = {
+    f"https://json-schema.org/draft/{draft}/vocab/{name}": words
+    for draft, groups in {
+        "2019-09": {"validation": _VALIDATION, "applicator": _APPLICATOR | _UNEVALUATED, "format": _NONE},
+        "2020-12": {
+            "validation": _VALIDATION,
+            "applicator": _APPLICATOR,
+            "unevaluated": _UNEVALUATED,
+            "format-annotation": _NONE,
+            "format-assertion": _NONE,
+        },
+    }.items()
+    for name, words in {**groups, "core": _NONE, "meta-data": _NONE, "content": _NONE}.items()
+}
+"""The keywords that a metaschema with a `$vocabulary` switches on, by the vocabulary that has them."""

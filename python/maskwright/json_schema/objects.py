@@ -1,4 +1,5 @@
-"""How are the members of an object written? Named keys in order or in any order, then the languages of other keys."""
+"""How are the members of an object written? Named keys in order or in any order, then the languages of
+other keys."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 __all__ = ["in_order", "sequence", "write_members"]
 
 MAX_FIRST = 3
-"""Members that may be first, up to which a plain sequence is written: what may follow is written once for each."""
+"""Members that may be first, up to which a plain sequence is written: what may follow is written once for
+each."""
 
 MAX_SUBSETS = 5
 """Optional members whose subsets are told apart where some other key must exist."""
@@ -40,9 +42,9 @@ def write_members(writer: Writer, members: Members, names: Names | None) -> Node
         return writer.builder.empty()
     if (not shown and not members.opens) or high == 0:
         return writer.layout.container(b"{}", None, may_be_empty=low == 0)
-    if writer.ordered and not members.opens and high is None and low == len(members.required):
-        if next((i for i, key in enumerate(shown) if key in members.required), len(shown)) < MAX_FIRST:
-            return sequence(writer, members, shown)
+    plain = writer.ordered and not members.opens and high is None and low == len(members.required)
+    if plain and next((i for i, key in enumerate(shown) if key in members.required), len(shown)) < MAX_FIRST:
+        return sequence(writer, members, shown)
     return _remembered(writer, members, max(low, 1), high, may_be_empty=low == 0)
 
 
@@ -74,7 +76,8 @@ def _tail(writer: Writer, form: Form) -> Node:
 def sequence(
     writer: Writer, members: Members, shown: dict[str, Form], value: Callable[[Form], Node] | None = None
 ) -> Node:
-    """Members in order as a plain sequence: one of them is first, each later one comes with a comma before it."""
+    """Members in order as a plain sequence: one of them is first, each later one comes with a comma before
+    it."""
     value = value or writer.value
     builder, comma = writer.builder, writer.layout.comma
     first: list[Node] = []
@@ -92,7 +95,8 @@ def sequence(
 
 
 def _remembered(writer: Writer, members: Members, low: int, high: int | None, may_be_empty: bool) -> Node:
-    """Members by the node that remembers which keys are used. A key that may not be is declared without a tail."""
+    """Members by the node that remembers which keys are used. A key that may not be is declared without a
+    tail."""
     builder = writer.builder
     declared = []
     for key, form in members.named.items():
@@ -116,7 +120,8 @@ def _remembered(writer: Writer, members: Members, low: int, high: int | None, ma
 
 
 def _with_others(writer: Writer, members: Members) -> Node:
-    """Objects in which some key without a name must be there: by which of the named optional ones are there too."""
+    """Objects in which some key without a name must be there: by which of the named optional ones are there
+    too."""
     some = members.exists[0]
     optional = [
         key for key, form in members.named.items() if form is not FALSE and key not in members.required

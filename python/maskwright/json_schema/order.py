@@ -1,7 +1,7 @@
 """In which order do members come? Names by first appearance in the schemas that apply to the same value.
 
-A walk in document order through the in-place applicators (`allOf`, `anyOf`, `oneOf`, `if`, `then`, `else`, `not`,
-dependencies, references); names that are only required come after those that are declared.
+A walk in document order through the in-place applicators (`allOf`, `anyOf`, `oneOf`, `if`, `then`, `else`,
+`not`, dependencies, references); names that are only required come after those that are declared.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from maskwright.json_schema.forms import Form
-from maskwright.json_schema.keywords import keywords_of
 from maskwright.json_schema.places import Place
 
 if TYPE_CHECKING:
@@ -54,7 +53,7 @@ def _inside(form: Form) -> list[Any]:
 def _applied(reader: Reader, place: Place, required: dict[str, None]) -> list[Any]:
     """What applies to the same value as a schema, in the order in which it is written."""
     schema, child, documents = place.schema, reader.documents.child, reader.documents
-    known = keywords_of(place.draft)
+    known = place.keywords
     hidden = place.draft.ref_hides and "$ref" in schema
     found: list[Any] = []
     for keyword, value in schema.items():

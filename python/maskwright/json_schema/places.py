@@ -1,8 +1,8 @@
 """Where in which document is a schema, and where does its `$ref` lead?
 
-A `Place` is a schema with the resource that it belongs to (what its references are relative to), the way from the
-document's root (for messages) and the dynamic scope. Documents are indexed (`$id`, `$anchor`) only when a reference
-needs it: most references are pointers within the document, and cost a walk of a few steps.
+A `Place` is a schema with the resource that it belongs to (what its references are relative to), the way
+from the document's root (for messages) and the dynamic scope. Documents are indexed (`$id`, `$anchor`) only
+when a reference needs it: most references are pointers within the document, and cost a walk of a few steps.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin
 
-from maskwright.json_schema.keywords import Draft
+from maskwright.json_schema.keywords import VOCABULARIES, Draft, keywords_of
 from maskwright.json_schema.refusals import malformed, unsupported
 
 __all__ = ["Documents", "Place", "Resource", "draft_of", "subschemas"]
@@ -28,17 +28,31 @@ _DRAFTS = {
     "http://json-schema.org/schema": Draft.LATEST,
 }
 _ONE = frozenset(
-    "additionalItems additionalProperties contains contentSchema else if items not propertyNames then"
-    " unevaluatedItems unevaluatedProperties".split()
+    [
+        "additionalItems",
+        "additionalProperties",
+        "contains",
+        "contentSchema",
+        "else",
+        "if",
+        "items",
+        "not",
+        "propertyNames",
+        "then",
+        "unevaluatedItems",
+        "unevaluatedProperties",
+    ]
 )
-_LIST = frozenset("allOf anyOf items oneOf prefixItems".split())
-_MAP = frozenset("$defs definitions dependencies dependentSchemas patternProperties properties".split())
+_LIST = frozenset(["allOf", "anyOf", "items", "oneOf", "prefixItems"])
+_MAP = frozenset(
+    ["$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"]
+)
 
 
 class Resource:
     """A schema with a URI of its own: what references are relative to, and where anchors are found."""
 
-    __slots__ = ("anchors", "document", "draft", "dynamic", "recursive", "schema", "trail", "uri")
+    __slots__ = ("anchors", "document", "draft", "dynamic", "keywords", "schema", "trail", "uri")
 
     def __init__(self, uri: str, schema: Any, document: Resource | None, draft: Draft, trail: Trail) -> None:
         self.uri = uri
@@ -48,7 +62,7 @@ class Resource:
         self.trail = trail
         self.anchors: dict[str, tuple[Any, Trail]] | None = None
         self.dynamic: dict[str, tuple[Any, Trail]] = {}
-        self.recursive = False
+        self.keywords = keywords_of(draft)
 
 
 class Place:
@@ -68,8 +82,14 @@ class Place:
         return self.resource.draft
 
     @property
+    def keywords(self) -> dict[str, int]:
+        """The keywords that mean something here."""
+        return self.resource.keywords
+
+    @property
     def pointer(self) -> str:
-        """The JSON Pointer from the root of the document; with the document's URI before it for another one."""
+        """The JSON Pointer from the root of the document; with the document's URI before it for another
+        one."""
         steps: list[str] = []
         trail = self.trail
         while trail is not None:
@@ -156,7 +176,8 @@ class Documents:
         return target
 
     def follow_recursive(self, place: Place) -> Place:
-        """Where a `$recursiveRef` leads: to the outermost resource in an unbroken line of `$recursiveAnchor`s."""
+        """Where a `$recursiveRef` leads: to the outermost resource in an unbroken line of
+        `$recursiveAnchor`s."""
         target = self.follow(place, "$recursiveRef")
         if not _is_recursive(target.schema):
             return target
@@ -229,9 +250,39 @@ class Documents:
         draft = self._forced or draft_of(schema, Draft.LATEST if uri == "" else None)
         named = self._names_itself(schema, draft or Draft.LATEST) if isinstance(schema, dict) else None
         resource = Resource(urljoin(uri, named or ""), schema, None, draft or self.root.draft, None)
+        self._choose_vocabulary(resource)
         self._resources[uri] = self._resources[resource.uri] = resource
         self._named[id(schema)] = resource
         return resource
+
+    def _choose_vocabulary(self, resource: Resource) -> None:
+        """Leave out the keywords that the metaschema of a schema, one of its author's own, does not switch
+        on."""
+        name = resource.schema.get("$schema") if isinstance(resource.schema, dict) else None
+        if not isinstance(name, str) or name.rstrip("#") in _DRAFTS:
+            return
+        place = Place(resource.schema, resource, None, (resource,))
+        metaschema = _from_registry(self._registry, name.rstrip("#"))
+        if not isinstance(metaschema, dict):
+            if self._forced is None:
+                raise unsupported(
+                    place,
+                    "$schema",
+                    f"{name!r} is no draft known here, and not in the registry",
+                    'draft="2020-12"',
+                )
+            return
+        vocabulary = metaschema.get("$vocabulary")
+        if not isinstance(vocabulary, dict):
+            return
+        strange = [uri for uri, needed in vocabulary.items() if needed and uri not in VOCABULARIES]
+        if strange:
+            raise unsupported(
+                place, "$schema", f"the vocabulary {strange[0]!r} of its metaschema is not known"
+            )
+        on = {word for uri in vocabulary for word in VOCABULARIES.get(uri, ())}
+        off = {word for words in VOCABULARIES.values() for word in words} - on
+        resource.keywords = {word: part for word, part in resource.keywords.items() if word not in off}
 
     def _fetch(self, uri: str) -> Resource | None:
         """A document out of the registry, or a standard metaschema; never from the network."""
@@ -340,7 +391,9 @@ def _from_registry(registry: Any, uri: str) -> Any:
 def _metaschema(uri: str) -> Any:
     if not uri.startswith(("http://json-schema.org/", "https://json-schema.org/")):
         return None
-    from jsonschema_specifications import REGISTRY  # noqa: PLC0415 - takes 50 ms, and few schemas need it
+    from jsonschema_specifications import (  # type: ignore[import-untyped]  # noqa: PLC0415 - takes 50 ms
+        REGISTRY,
+    )
 
     try:
         return REGISTRY.get_or_retrieve(uri).value.contents

@@ -12,10 +12,10 @@ import numpy as np
 
 from maskwright._native import Constraint, EngineIndex, EngineVocabulary
 from maskwright.errors import GrammarError
-from maskwright.ir import Builder, Node
+from maskwright.ir import Builder, Grammar, Node
 from maskwright.limits import Limits
 
-__all__ = ["PROBE_LIMITS", "Probe"]
+__all__ = ["PROBE_LIMITS", "Probe", "compile_bytes"]
 
 PROBE_LIMITS = Limits(
     rules=2_000, states=200_000, dfa_states=20_000, edges=400_000, mask_work=5_000_000, cache_bytes=1 << 20
@@ -62,6 +62,21 @@ class Probe:
             return False
         constraint: Constraint = self._index.constraint()
         return bool(constraint.try_advance(list(text)) == len(text) and constraint.is_complete())
+
+
+def compile_bytes(grammar: Grammar) -> list[tuple[str, int, int]]:
+    """Compile a whole format over the 256 bytes; (rule, states, bytes) of its rules, most bytes first."""
+    limits = Limits()
+    index = EngineIndex(
+        _bytes(),
+        grammar.words,
+        grammar.blob,
+        list(grammar.rules),
+        list(grammar.names),
+        grammar.root,
+        limits.as_words(),
+    )
+    return [(name, states, size) for name, states, size in index.stats()["rule_sizes"]]
 
 
 @cache

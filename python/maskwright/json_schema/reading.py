@@ -1,7 +1,8 @@
 """What does one schema say? Its keywords become the clauses of each type, its subschemas forms.
 
-Common keywords are read in one pass (`_own`); what applies in place (`allOf`, `oneOf`, `$ref`, ...) is joined to that by
-the algebra. Subschemas of members and items stay forms, so a schema is read no deeper than it is asked for.
+Common keywords are read in one pass (`_own`); what applies in place (`allOf`, `oneOf`, `$ref`, ...) is
+joined to that by the algebra. Subschemas of members and items stay forms, so a schema is read no deeper
+than it is asked for.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from maskwright.json_schema.clauses import (
 )
 from maskwright.json_schema.evaluated import unevaluated
 from maskwright.json_schema.forms import FALSE, TRUE, Form, Forms
-from maskwright.json_schema.keywords import Draft, Part, keywords_of
+from maskwright.json_schema.keywords import Draft, Part
 from maskwright.json_schema.numbers import INTEGERS, NumberSet
 from maskwright.json_schema.places import Documents, Place
 from maskwright.json_schema.refusals import malformed, no_value, unsupported
@@ -50,7 +51,9 @@ _INTEGER = Numbers(INTEGERS)
 class Reader:
     """Reads schemas. One for each compile: it remembers what each form turned out to be."""
 
-    def __init__(self, documents: Documents, *, assert_formats: bool, ignored: frozenset[tuple[int, str]]) -> None:
+    def __init__(
+        self, documents: Documents, *, assert_formats: bool, ignored: frozenset[tuple[int, str]]
+    ) -> None:
         self.documents = documents
         self.forms = Forms()
         self.algebra = Algebra(self.forms, self.cases)
@@ -105,17 +108,14 @@ class Reader:
         if place:
             self.algebra.place = place
 
-    def _read(self, form: Form) -> Cases:
+    def _read(self, form: Form) -> Cases:  # noqa: PLR0911 - dispatch
         kind = form.kind
         if kind == "schema":
             return self._schema(form.payload)
         if kind == "and":
             return self._restrict_by_all(FULL, form)
         if kind == "or":
-            found = NONE
-            for part in form.parts:
-                found = self.algebra.either(found, self.cases(part))
-            return found
+            return self.algebra.any_of([self.cases(part) for part in form.parts])
         if kind == "not":
             return self.algebra.without(FULL, self.cases(form.parts[0]))
         if kind == "one":
@@ -127,10 +127,11 @@ class Reader:
             return cases
         return FULL if form is TRUE else NONE
 
-    def restrict(self, found: Cases, form: Form) -> Cases:
+    def restrict(self, found: Cases, form: Form) -> Cases:  # noqa: PLR0911 - dispatch
         """The values of some clauses that satisfy a form too.
 
-        "Not" takes away from what there is: the complement of a clause costs nothing for types that are out already.
+        "Not" takes away from what there is: the complement of a clause costs nothing for types that are out
+        already.
         """
         kind = form.kind
         if found.is_empty or form is TRUE:
@@ -142,10 +143,7 @@ class Reader:
         if found is FULL:
             return self.cases(form)
         if kind == "or":
-            joined = NONE
-            for part in form.parts:
-                joined = self.algebra.either(joined, self.restrict(found, part))
-            return joined
+            return self.algebra.any_of([self.restrict(found, part) for part in form.parts])
         if kind == "one":
             return self.algebra.exactly_one([self.restrict(found, part) for part in form.parts])
         return self.algebra.both(found, self.cases(form))
@@ -163,7 +161,7 @@ class Reader:
         schema = place.schema
         flags = self._flags.get(id(schema))
         if flags is None:
-            known = keywords_of(place.draft)
+            known = place.keywords
             flags = 0
             for keyword in schema if not self._ignored else self._kept(place):
                 flags |= known.get(keyword, Part.UNKNOWN)
@@ -188,14 +186,20 @@ class Reader:
             found = self.restrict(found, unevaluated(self, place, schema))
         return found
 
+    def own(self, place: Place) -> Cases:
+        """What a schema says without the schemas that it applies in place."""
+        return self._own(place, self._kept(place), self.flags(place))
+
     def _kept(self, place: Place) -> dict[str, Any]:
         """The keywords of a schema that this draft knows and nobody dropped."""
         schema: dict[str, Any] = place.schema
-        known = keywords_of(place.draft)
+        known = place.keywords
         ignored = self._ignored
         if not ignored and all(key in known for key in schema):
             return schema
-        return {key: value for key, value in schema.items() if key in known and (id(schema), key) not in ignored}
+        return {
+            key: value for key, value in schema.items() if key in known and (id(schema), key) not in ignored
+        }
 
     def _own(self, place: Place, schema: dict[str, Any], flags: int) -> Cases:
         """What the keywords say that speak about the value itself, not about schemas for it."""
@@ -232,16 +236,18 @@ class Reader:
                 cases.arrays = ()
         for members in cases.objects:
             low = max(members.minimum, len(members.required))
-            if members.maximum is not None and low > members.maximum:
-                cases.objects = ()
-            elif any(members.named[key] is FALSE for key in members.required):
+            if (members.maximum is not None and low > members.maximum) or any(
+                members.named[key] is FALSE for key in members.required
+            ):
                 cases.objects = ()
 
     def _types(self, place: Place, schema: dict[str, Any]) -> frozenset[str]:
         names = schema["type"]
         listed = [names] if isinstance(names, str) else names
-        if not isinstance(listed, list) or not all(isinstance(name, str) and name in TYPES for name in listed):
-            raise malformed(place, "type", f"it is one of {', '.join(TYPES)}, or a list of them")
+        if not isinstance(listed, list) or not all(
+            isinstance(name, str) and name in TYPES for name in listed
+        ):
+            raise malformed(place, "type", f"it must be one of {', '.join(TYPES)}, or a list of them")
         return frozenset(listed)
 
     # Scalars
@@ -257,10 +263,14 @@ class Reader:
         names: tuple[str, ...] = ()
         if name is not None:
             if not isinstance(name, str):
-                raise malformed(place, "format", "it is a string")
+                raise malformed(place, "format", "it must be a string")
             if self._assert_formats and formats.known(name):
                 names = (name,)
-        return StringSet(patterns, (), low, high, names) if patterns or names or low or high is not None else ANY_STRING
+        return (
+            StringSet(patterns, (), low, high, names)
+            if patterns or names or low or high is not None
+            else ANY_STRING
+        )
 
     def pattern(self, place: Place, keyword: str, pattern: Any) -> str:
         """A pattern, remembered with its place for messages."""
@@ -277,7 +287,7 @@ class Reader:
         if step is not None:
             number = self._number(place, schema, "multipleOf")
             if number <= 0:
-                raise malformed(place, "multipleOf", "it is greater than 0")
+                raise malformed(place, "multipleOf", "it must be greater than 0")
             steps = (number,)
         return Numbers(NumberSet(base.set.integer, low, high, low_out, high_out, steps))
 
@@ -291,7 +301,7 @@ class Reader:
             return bound, False
         if other is True:
             if place.draft not in (Draft.D4, Draft.LATEST):
-                raise malformed(place, exclusive, "it is a number since draft 6")
+                raise malformed(place, exclusive, "it must be a number since draft 6")
             return bound, bound is not None
         strict = self._number(place, schema, exclusive)
         if bound is None or (strict - bound) * sign >= 0:
@@ -301,7 +311,7 @@ class Reader:
     def _number(self, place: Place, schema: dict[str, Any], keyword: str) -> Fraction:
         number = exact(schema[keyword])
         if number is None:
-            raise malformed(place, keyword, "it is a number of at most 1,000 digits")
+            raise malformed(place, keyword, "it must be a finite number of at most 1,000 digits")
         return Fraction(number)
 
     def _count(self, place: Place, schema: dict[str, Any], keyword: str) -> int | None:
@@ -309,7 +319,7 @@ class Reader:
             return None
         number = exact(schema[keyword])
         if not isinstance(number, int) or number < 0:
-            raise malformed(place, keyword, "it is a whole number, not negative")
+            raise malformed(place, keyword, "it must be a whole number, not negative")
         return min(number, 0xFFFF_FFF0)
 
     # Constants
@@ -319,7 +329,7 @@ class Reader:
         if "enum" in schema:
             values = schema["enum"]
             if not isinstance(values, list):
-                raise malformed(place, "enum", "it is a list")
+                raise malformed(place, "enum", "it must be a list")
             found = self._constants(place, "enum", values)
         if "const" in schema:
             found = self.algebra.both(found, self._constants(place, "const", [schema["const"]]))
@@ -333,16 +343,20 @@ class Reader:
             number = exact(value)
             if number is not None:
                 numbers[number] = tuple(dict.fromkeys((*numbers.get(number, ()), *spelled(value))))
-            elif isinstance(value, (float, Decimal)):
-                raise malformed(place, keyword, "a number has at most 1,000 digits")
+            elif isinstance(value, (int, float, Decimal)) and not isinstance(value, bool):
+                raise malformed(place, keyword, "its numbers must be finite, of at most 1,000 digits")
         found = Cases(
             any(value is None for value in values),
             frozenset(value for value in values if isinstance(value, bool)),
             (Numbers(constants=tuple(numbers.items())),) if numbers else (),
             (StringSet(allowed=frozenset(texts)),) if texts else (),
         )
-        found.arrays = tuple(self._constant_items(value, place) for value in values if isinstance(value, list))
-        found.objects = tuple(self._constant_members(value, place) for value in values if isinstance(value, dict))
+        found.arrays = tuple(
+            self._constant_items(value, place) for value in values if isinstance(value, list)
+        )
+        found.objects = tuple(
+            self._constant_members(value, place) for value in values if isinstance(value, dict)
+        )
         return found
 
     def _constant(self, value: Any, place: Place) -> Cases:
@@ -362,7 +376,7 @@ class Reader:
         prefix, rest = self._positions(place, schema)
         unique = schema.get("uniqueItems", False)
         if not isinstance(unique, bool):
-            raise malformed(place, "uniqueItems", "it is a boolean")
+            raise malformed(place, "uniqueItems", "it must be a boolean")
         return Items(
             prefix,
             rest,
@@ -385,7 +399,7 @@ class Reader:
         if first is None:
             return (), self.child(place, items, last)
         if not isinstance(first, list):
-            raise malformed(place, keyword, "it is a list of schemas")
+            raise malformed(place, keyword, "it must be a list of schemas")
         prefix = tuple(self.child(place, item, keyword, i) for i, item in enumerate(first))
         return prefix, self.child(place, items, last)
 
@@ -403,7 +417,7 @@ class Reader:
     def _members(self, place: Place, schema: dict[str, Any]) -> tuple[Members, ...]:
         properties = schema.get("properties", {})
         if not isinstance(properties, dict):
-            raise malformed(place, "properties", "it is an object of schemas")
+            raise malformed(place, "properties", "it must be an object of schemas")
         named = {key: self.child(place, inner, "properties", key) for key, inner in properties.items()}
         required = self._names(place, schema["required"], "required") if "required" in schema else []
         members = Members(
@@ -424,9 +438,9 @@ class Reader:
 
     def _names(self, place: Place, names: Any, keyword: str) -> list[str]:
         if names is True or names is False:
-            raise malformed(place, keyword, "it is a list of names since draft 4")
+            raise malformed(place, keyword, "it must be a list of names since draft 4")
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-            raise malformed(place, keyword, "it is a list of names")
+            raise malformed(place, keyword, "it must be a list of names")
         return names
 
     def _add_opens(self, place: Place, schema: dict[str, Any], members: Members) -> None:
@@ -437,7 +451,7 @@ class Reader:
             members.opens = OPEN if rest is TRUE else () if rest is FALSE else ((ANY_STRING, rest),)
             return
         if not isinstance(patterns, dict):
-            raise malformed(place, "patternProperties", "it is an object of schemas")
+            raise malformed(place, "patternProperties", "it must be an object of schemas")
         outside = [ANY_STRING]
         parts: list[tuple[StringSet, Form]] = []
         for pattern, inner in patterns.items():
@@ -510,7 +524,7 @@ class Reader:
         """The forms of a keyword that has a list of schemas."""
         schemas = schema[keyword]
         if not isinstance(schemas, list) or not schemas:
-            raise malformed(place, keyword, "it is a list of at least one schema")
+            raise malformed(place, keyword, "it must be a list of at least one schema")
         return [self.child(place, inner, keyword, i) for i, inner in enumerate(schemas)]
 
     def _all_of(self, place: Place, schema: dict[str, Any]) -> Form:
@@ -548,7 +562,7 @@ class Reader:
         """For each key what a value with that key must satisfy; a list of names asks for those keys."""
         rules = schema[keyword]
         if not isinstance(rules, dict):
-            raise malformed(place, keyword, "it is an object")
+            raise malformed(place, keyword, "it must be an object")
         found = {}
         for key, rule in rules.items():
             if isinstance(rule, (dict, bool)) and keyword != "dependentRequired":
@@ -572,9 +586,7 @@ class Reader:
 
     def others_or(self, *members: Members) -> Form:
         """Some objects, and everything that is no object."""
-        return self.forms.cases(
-            Cases(True, BOTH, FULL.numbers, FULL.strings, FULL.arrays, tuple(members))
-        )
+        return self.forms.cases(Cases(True, BOTH, FULL.numbers, FULL.strings, FULL.arrays, tuple(members)))
 
     def _dependent(self, place: Place, schema: dict[str, Any], keyword: str) -> Form:
         rules = self.dependencies(place, schema, keyword)
@@ -587,8 +599,11 @@ class Reader:
 
     def at_pattern(self, error: PatternError) -> SchemaError:
         """An error of a pattern, at the place of the keyword that has it."""
-        place, keyword = self.pattern_places.get(error.pattern, (self.algebra.place or self.documents.root_place(), "pattern"))
-        refused = unsupported(place, keyword, f"{error.what}: {error.why or ''}\n{error.where}", error.try_)
+        place, keyword = self.pattern_places.get(
+            error.pattern, (self.algebra.place or self.documents.root_place(), "pattern")
+        )
+        said = ": ".join(filter(None, (error.what, error.why)))
+        refused = unsupported(place, keyword, f"{said}\n{error.where}", error.try_)
         if not error.code.startswith("pattern.unsupported"):
             refused.code = error.code
         return refused

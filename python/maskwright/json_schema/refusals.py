@@ -1,4 +1,5 @@
-"""How is a schema refused? Three kinds: what is malformed, what cannot be enforced, what has no value at all."""
+"""How is a schema refused? Three kinds: what is malformed, what cannot be enforced, what has no value at
+all."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ __all__ = ["Unsupported", "malformed", "no_value", "unsupported"]
 
 
 class Unsupported(SchemaError):
-    """A keyword that cannot be enforced here; `target` is the schema that has it, for the caller who drops it."""
+    """A keyword that cannot be enforced here; `target` is the schema that has it, for the caller who drops
+    it."""
 
     target: object
 

@@ -9,7 +9,7 @@ from typing import Any
 from maskwright.errors import MaskwrightError, SchemaError
 from maskwright.json_schema import formats
 from maskwright.json_schema.compile import Options, SchemaCompile
-from maskwright.json_schema.keywords import TABLE, Part, keywords_of
+from maskwright.json_schema.keywords import TABLE, Part
 from maskwright.json_schema.places import Documents, Place, subschemas
 
 __all__ = ["Finding", "Report", "check_schema", "refuse_unknown"]
@@ -57,7 +57,9 @@ class Report:
         counts = {finding.status: 0 for finding in self.findings}
         for finding in self.findings:
             counts[finding.status] += 1
-        lines.append(", ".join(f"{count} {status}" for status, count in sorted(counts.items())) or "no keywords")
+        lines.append(
+            ", ".join(f"{count} {status}" for status, count in sorted(counts.items())) or "no keywords"
+        )
         if self.error is not None:
             lines.append(str(self.error))
         return "\n".join(lines)
@@ -96,7 +98,7 @@ def check_schema(schema: Any, **options: Any) -> Report:
 
 def _findings(documents: Documents, refused: dict[str, str], options: Options) -> Iterator[Finding]:
     for place in _places(documents):
-        known = keywords_of(place.draft)
+        known = place.keywords
         hidden = place.draft.ref_hides and "$ref" in place.schema
         for keyword, value in place.schema.items():
             pointer = place.pointer_to(keyword)
@@ -106,7 +108,9 @@ def _findings(documents: Documents, refused: dict[str, str], options: Options) -
                 yield Finding(pointer, keyword, "unknown", _why_unknown(keyword))
             elif hidden and keyword != "$ref":
                 status = "structure" if known[keyword] == Part.NOTHING else "annotation"
-                yield Finding(pointer, keyword, status, "hidden by the $ref beside it" if status == "annotation" else "")
+                yield Finding(
+                    pointer, keyword, status, "hidden by the $ref beside it" if status == "annotation" else ""
+                )
             else:
                 yield _finding(pointer, keyword, value, options)
 
@@ -141,7 +145,7 @@ def _places(documents: Documents) -> Iterator[Place]:
 def refuse_unknown(documents: Documents) -> None:
     """Raise `SchemaError` for the first keyword that its draft does not know."""
     for place in _places(documents):
-        known = keywords_of(place.draft)
+        known = place.keywords
         for keyword in place.schema:
             if keyword not in known:
                 raise SchemaError(

@@ -15,7 +15,8 @@ from maskwright.errors import LimitError, SchemaError
 __all__ = ["Numeral", "exact", "parse_json", "spelled"]
 
 MAX_DIGITS = 1000
-"""Digits of one number of a schema, its exponent written out: enough for any bound, small for exact arithmetic."""
+"""Digits of one number of a schema, its exponent written out: enough for any bound, small for exact
+arithmetic."""
 
 
 class Numeral(Decimal):
@@ -30,7 +31,8 @@ class Numeral(Decimal):
 
 
 def parse_json(text: str | bytes) -> Any:
-    """The value of a JSON text; `SchemaError` where it is none, `LimitError` where it is nested too deeply."""
+    """The value of a JSON text; `SchemaError` where it is none, `LimitError` where it is nested too
+    deeply."""
     try:
         if isinstance(text, bytes):
             text = text.decode("utf-8")
@@ -43,7 +45,12 @@ def parse_json(text: str | bytes) -> Any:
         )
     except json.JSONDecodeError as error:
         why = f"{error.msg}: line {error.lineno}, column {error.colno}"
-        raise SchemaError("the schema is not JSON", pointer="", why=why, code="schema.text") from None
+        try_ = (
+            None if "{" in text else "the schema itself, not its file's name: a dict, a boolean or JSON text"
+        )
+        raise SchemaError(
+            "the schema is not JSON", pointer="", why=why, try_=try_, code="schema.text"
+        ) from None
     except UnicodeDecodeError as error:
         why = f"not UTF-8 at byte {error.start}"
         raise SchemaError("the schema is not JSON", pointer="", why=why, code="schema.text") from None
@@ -72,7 +79,9 @@ def _integer(text: str) -> int | Decimal:
 
 
 def _no_constant(name: str) -> Any:
-    raise SchemaError("the schema is not JSON", pointer="", why=f"{name} is no JSON number", code="schema.text")
+    raise SchemaError(
+        "the schema is not JSON", pointer="", why=f"{name} is no JSON number", code="schema.text"
+    )
 
 
 def exact(value: Any) -> int | Decimal | None:
@@ -82,14 +91,18 @@ def exact(value: Any) -> int | Decimal | None:
     (Decimal('0.1'), 5, None)
     """
     if type(value) is int:
-        return value
+        return value if value.bit_length() < 4 * MAX_DIGITS else None
     if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
         return None
     try:
-        number = Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
+        number = Decimal(float.__repr__(value)) if isinstance(value, float) else Decimal(value)
     except InvalidOperation:  # pragma: no cover - a Decimal is one
         return None
-    if not number.is_finite() or abs(number.adjusted()) > MAX_DIGITS or len(number.as_tuple().digits) > MAX_DIGITS:
+    if (
+        not number.is_finite()
+        or abs(number.adjusted()) > MAX_DIGITS
+        or len(number.as_tuple().digits) > MAX_DIGITS
+    ):
         return None
     if number == number.to_integral_value():
         return int(number)
@@ -105,10 +118,20 @@ def spelled(value: Any) -> list[str]:
     number = exact(value)
     if number is None:
         return []
-    first = value.text if isinstance(value, Numeral) else str(value) if isinstance(value, Decimal) else repr(value)
+    first = (
+        value.text
+        if isinstance(value, Numeral)
+        else str(value)
+        if isinstance(value, Decimal)
+        else json.dumps(value)
+    )
     shortest = str(number) if isinstance(number, int) else _shortest(number)
-    texts = [text.lower().replace("e+", "e") if isinstance(value, Decimal) and not isinstance(value, Numeral) else text
-             for text in (first,)]
+    texts = [
+        text.lower().replace("e+", "e")
+        if isinstance(value, Decimal) and not isinstance(value, Numeral)
+        else text
+        for text in (first,)
+    ]
     return list(dict.fromkeys([*texts, shortest]))
 
 

@@ -127,7 +127,7 @@ class StringSet:
             return True
         if self.allowed is not None:
             return not self.values()
-        if self.is_free:
+        if self.is_free or (len(self.formats) == 1 and self == StringSet(formats=self.formats)):
             return False
         return _is_empty(self, limits)
 

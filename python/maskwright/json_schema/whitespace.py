@@ -17,10 +17,10 @@ Preset = Literal["flexible", "compact", "spaced"]
 class Whitespace:
     r"""White space between JSON's tokens, inside the root value; none stands around it.
 
-    max_blanks, max_indentation    flexible, the default: at each place up to so many blanks, or one line break and up to
-                                   so many blanks or tabs
-    item_separator, key_separator  fixed, as `json.dumps(separators=..)` takes them: "," and ":" with blanks beside
-    indent                         fixed, as `json.dumps(indent=..)` writes it: so many blanks a level, or a text
+    max_blanks, max_indentation    flexible, the default: at each place up to so many blanks, or one line
+                                   break and up to so many blanks or tabs
+    item_separator, key_separator  fixed, as `json.dumps(separators=..)` takes them
+    indent                         fixed, as `json.dumps(indent=..)` writes it: blanks a level, or a text
 
     >>> Whitespace(indent=2) == Whitespace(indent="  ")
     True
@@ -62,7 +62,9 @@ _PRESETS = {
 }
 
 
-def choose_whitespace(whitespace: Preset | Whitespace | None, indent: int | str | None, style: str) -> Whitespace:
+def choose_whitespace(
+    whitespace: Preset | Whitespace | None, indent: int | str | None, style: str
+) -> Whitespace:
     """What the options ask for; `MaskwrightError` where they contradict each other or the style."""
     if indent is not None:
         if whitespace is not None:
@@ -114,7 +116,8 @@ class Layout:
         self.colon = builder.literal(key.encode())
 
     def container(self, brackets: bytes, body: Node | None, may_be_empty: bool) -> Node:
-        """`body`, never without a text, in brackets; the empty container too, or alone where there is no body."""
+        """`body`, never without a text, in brackets; the empty container too, or alone where there is no
+        body."""
         builder = self._builder
         opening, closing = builder.literal(brackets[:1]), builder.literal(brackets[1:])
         ways = []

@@ -1,7 +1,8 @@
 """How do forms become the IR? A rule for each container, written from a list of what is still to do.
 
-A form is written where it is met if it is a scalar, else as a reference to a rule that comes later. So the nesting
-of a schema is never the nesting of calls here. Plain unions (`anyOf`, types) need no algebra: they are written as choices.
+A form is written where it is met if it is a scalar, else as a reference to a rule that comes later. So the
+nesting of a schema is never the nesting of calls here. Plain unions (`anyOf`, types) need no algebra: they
+are written as choices.
 """
 
 from __future__ import annotations
@@ -35,9 +36,19 @@ Names = tuple[str, ...]
 
 
 class Writer:
-    """Writes the grammar of a form. `ordered` is whether members come in schema order."""
+    """Writes the grammar of a form. `ordered`: members come in schema order. `pointer_names`: rules are
+    named so."""
 
-    def __init__(self, reader: Reader, style: Style, whitespace: Whitespace, ordered: bool) -> None:
+    def __init__(
+        self,
+        reader: Reader,
+        style: Style,
+        whitespace: Whitespace,
+        ordered: bool,
+        *,
+        pointer_names: bool = False,
+    ) -> None:
+        self._pointer_names = pointer_names
         self.reader = reader
         self.style = style
         self.ordered = ordered
@@ -99,7 +110,9 @@ class Writer:
             simple = self._plain(form, place, flags, names)
             if simple is not None:
                 return simple
-            plain = not flags & (Part.REF | Part.ANY_OF | Part.ONE_OF | Part.IN_PLACE | Part.UNEVALUATED | Part.VALUES)
+            plain = not flags & (
+                Part.REF | Part.ANY_OF | Part.ONE_OF | Part.IN_PLACE | Part.UNEVALUATED | Part.VALUES
+            )
             return self._cases(form, place, names if plain else self.order(form, names))
         if form.kind == "or":
             names = self.order(form, names)
@@ -149,7 +162,9 @@ class Writer:
     def cases(self, cases: Cases, place: Place | None, names: Names | None) -> Node:
         """A node for the values of some clauses; arrays and objects become rules."""
         ways = self.scalars(cases, place)
-        name = place.name if place else "value"
+        name = "value"
+        if place:  # a whole pointer takes time that grows with the nesting, so only who asks for it gets it
+            name = place.pointer if self._pointer_names else place.name
         if cases.arrays:
             ways.append(self.rule(name, lambda: self._arrays(cases.arrays), place))
         if cases.objects:
@@ -204,8 +219,10 @@ class Writer:
         if self.style == "generate":
             return self.builder.literals(text.encode() for _, texts in numbers.constants for text in texts)
         return self.builder.choice(
-            [self._number_set(NumberSet(lower=Fraction(value), upper=Fraction(value)), place)
-             for value, _ in numbers.constants]
+            [
+                self._number_set(NumberSet(lower=Fraction(value), upper=Fraction(value)), place)
+                for value, _ in numbers.constants
+            ]
         )
 
     def _number_set(self, numbers: NumberSet, place: Place | None = None) -> Node:

@@ -15,7 +15,7 @@ pub enum Label {
     Special(u32),
 }
 
-/// What taking an edge does to what the rule keeps. Numbers of specs are those in `Memories`.
+/// What taking an edge does to what the rule keeps. A `spec` is a place in `Program::memories`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub enum Action {
     #[default]
@@ -39,7 +39,7 @@ pub enum Action {
 pub enum Guard {
     #[default]
     None,
-    /// Some declared key below this one may still be written; link finds out which.
+    /// Some declared key below this one may still be written; `memory::settle` finds out which.
     Key { spec: u32 },
     /// Some open key may still be written.
     OpenKey { spec: u32 },
@@ -95,7 +95,7 @@ pub struct Draft {
     /// Counts with which a state can be entered, where the bounds of the loop do not say it.
     pub ranges: FxHashMap<u32, (u32, u32)>,
     pub ending: Ending,
-    /// The rule cannot be empty, whatever its ε-edges say: what it keeps decides.
+    /// Whether the rule can be empty, whatever its ε-edges say: what it keeps decides.
     pub may_be_empty: Option<bool>,
     /// In a counted loop: the state after the body. Going from there to the head counts one.
     pub counted: Option<u32>,

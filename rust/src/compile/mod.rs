@@ -1,8 +1,9 @@
 //! From the IR to a program: the compile phase. Nothing here looks at the vocabulary.
 //!
-//! In order: `ir` reads the record, `shape` measures it, `thompson` builds a draft a rule (with `acyclic`,
-//! `utf8` and `dfa` for the parts), `rules` takes ε-edges, useless states and left recursion out,
-//! `reduce` merges equal states, `link` lays all rules out as one `Program`.
+//! In order: `ir` reads the record, `shape` measures it, `thompson` builds a draft a rule (with `acyclic`, `utf8`,
+//! `dfa`, `words` and `counted` for regular parts, `remember` for nodes that remember), `epsilon` takes ε-edges out, `trim`
+//! useless states, `left_recursion` first calls in a circle, `reduce` merges equal states, `link` lays all rules out as
+//! one `Program`.
 
 pub mod acyclic;
 pub mod components;

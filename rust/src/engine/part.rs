@@ -45,6 +45,7 @@ pub struct Part {
 }
 
 /// The arrays of a part.
+#[derive(Debug)]
 pub struct SavedPart<'p> {
     pub levels: &'p [Arc<[u32]>],
     pub long_runs: &'p [(u32, u32)],

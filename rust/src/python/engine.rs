@@ -1,4 +1,4 @@
-//! The engine's classes for Python: vocabulary, index, constraint.
+//! How does Python see the engine? As three classes (vocabulary, index, constraint) and the filling of a batch.
 
 use std::fs::Metadata;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Logits for Python: rows of an array, given as unsigned integers of their width.
+//! How does Python hand over logits? As rows of an array of unsigned integers of their width.
 
 use pyo3::buffer::{Element, PyBuffer};
 use pyo3::prelude::*;

@@ -138,14 +138,16 @@ def test_async_compiles_give_the_same_indexes(compiler: Compiler) -> None:
             compiler.regex_async("[a-z]+"),
             compiler.grammar_async('root ::= "a" root | "b"', "gbnf"),
             compiler.choices_async(["a", "b"]),
+            compiler.json_schema_async({"type": "object"}, indent=2),
             compiler.regex_async("[a", "ecma"),
             return_exceptions=True,
         )
 
-    regex, grammar, choices, wrong = asyncio.run(both())
+    regex, grammar, choices, schema, wrong = asyncio.run(both())
     assert regex is compiler.regex("[a-z]+")
     assert grammar is compiler.grammar('root ::= "a" root | "b"', "gbnf")
     assert choices is compiler.choices(["a", "b"])
+    assert schema is compiler.json_schema({"type": "object"}, indent=2)
     assert isinstance(wrong, errors.PatternError)
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from enum import IntEnum
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
-from maskwright import Compiler, MaskwrightError, Vocabulary
+from maskwright import Compiler, MaskwrightError, SchemaError, Vocabulary
 
 CASES = json.loads((Path(__file__).parents[2] / "data/json_schema/options.json").read_text())
 COMPILER = Compiler(Vocabulary.from_tokens([*(bytes([byte]) for byte in range(256)), None], eos_id=256))
@@ -31,3 +33,27 @@ def test_a_wrong_option_is_refused_by_name(case: dict[str, Any]) -> None:
     assert caught.value.where == case["where"]
     assert caught.value.code == f"argument.{case['where']}"
     assert case["says"] in caught.value.what
+
+
+@pytest.mark.parametrize("case", CASES["patterns"], ids=lambda case: str(case["pattern"]))
+def test_a_wrong_pattern_is_shown_at_its_keyword(case: dict[str, str]) -> None:
+    with pytest.raises(SchemaError) as caught:
+        COMPILER.json_schema({"properties": {"a": {"items": {"pattern": case["pattern"]}}}})
+    assert caught.value.pointer == "/properties/a/items/pattern"
+    assert case["says"] in (caught.value.why or "")
+    assert case["pattern"] in (caught.value.why or "")
+
+
+@pytest.mark.parametrize("case", CASES["not_schemas"], ids=lambda case: str(case["schema"]))
+def test_what_is_no_schema_is_refused(case: dict[str, Any]) -> None:
+    with pytest.raises(SchemaError) as caught:
+        COMPILER.json_schema(case["schema"])
+    assert caught.value.where == case["where"]
+    assert case["says"] in str(caught.value)
+
+
+def test_numbers_of_other_types_are_spelled_as_json_dumps_does() -> None:
+    for number in (np.float64(0.1), IntEnum("Level", {"HIGH": 7}).HIGH, 1e22):  # type: ignore[attr-defined]
+        constraint = COMPILER.json_schema({"const": number}).constraint()
+        written = json.dumps(number).encode()
+        assert constraint.try_advance(written) == len(written) and constraint.is_complete(), number

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from maskwright.errors import LimitError, PatternError
 from maskwright.ir import Builder
+from maskwright.json_schema.formats import FORMATS
 from maskwright.json_schema.probe import Probe
 from maskwright.json_schema.spelling import Spelling, Style
 from maskwright.json_schema.strings import ANY_STRING, StringSet
@@ -104,6 +105,11 @@ def test_empty_sets(strings: StringSet) -> None:
     assert spelled(strings, "generate").is_empty
     assert spelled(strings, "accept").is_empty
     assert any(part.contains("") for part in strings.complement())
+
+
+def test_no_format_is_empty() -> None:
+    for name in FORMATS:
+        assert not StringSet(formats=(name,)).is_empty(), name
 
 
 def test_a_question_that_takes_too_much_says_so() -> None:

@@ -1,0 +1,112 @@
+"""Write docs/json-schema.md from the table of keywords that the code uses.
+
+    python scripts/make_json_schema_docs.py [--check]
+
+With --check nothing is written; the exit code is 1 if the file is not what would be written.
+"""
+
+# ruff: noqa: E501 - paragraphs and rows of a table are one line each in the page
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from maskwright.json_schema.formats import FORMATS
+from maskwright.json_schema.keywords import TABLE, Draft, Keyword
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "json-schema.md"
+
+_HEAD = """# JSON Schema
+
+<!-- Written by scripts/make_json_schema_docs.py from python/maskwright/json_schema/keywords.py; do not edit. -->
+
+`Compiler.json_schema` compiles a schema of draft 4, 6, 7, 2019-09 or 2020-12, by its `$schema`; one without is read as
+2020-12 with the older keywords where they do not clash. Every keyword is enforced exactly or the schema is refused with
+its place and a reason; `unsupported="ignore"` drops what cannot be enforced, and `index.ignored` lists it.
+`maskwright check SCHEMA` and `maskwright.check_schema` say what becomes of each keyword of a schema.
+
+The keywords of one schema are a conjunction, in any combination: they are brought to clauses of one type each, closed under
+and, or and not ([how](../python/maskwright/json_schema/algebra.py)). The work for that has a budget
+(`limit.schema_work`): whether a schema has a value is a question that contains satisfiability.
+
+## Keywords
+
+| keyword | drafts | what is done |
+|---|---|---|
+"""
+
+_TAIL = """
+An unknown keyword is an annotation, as the standard says: `check_schema` lists it, `unknown_keywords="error"` refuses it.
+
+## What is refused
+
+| where | why |
+|---|---|
+| `uniqueItems` on items of any type, or on objects whose members may come in any order or have any name | one value has many texts |
+| `not` over `uniqueItems` | arrays with two items alike have no regular form |
+| a combination (`not`, `oneOf`) that asks for a member with a name that is not known, beside more than five optional ones | which member it is would have to be remembered |
+| `$ref` to what is neither in the schema, the registry nor a standard metaschema | nothing is fetched |
+| a `pattern` with a back-reference, or with lookaround that is not regular | it is no regular language |
+| schemas whose combinations take too much work, patterns whose automata take too many states | `LimitError` names the limit |
+
+## Two styles
+
+`style="generate"`, the default, is what a model should write: members in schema order (those declared by first appearance
+in a walk through the schemas that apply to the same value, then those only required, then others), no key twice, keys and
+shaped strings in one canonical spelling, integers without fraction and exponent, bounded numbers in plain decimal, constants
+as the schema spells them or in their shortest form, little white space. `property_order="any"` allows any order.
+
+`style="accept"` takes every JSON text whose value validates, with any order, spelling and white space, and no key twice.
+
+## White space
+
+| `whitespace=` | between JSON's tokens |
+|---|---|
+| `"flexible"`, the default | at most two blanks, or one line break and at most 64 blanks or tabs |
+| `"compact"` | none |
+| `"spaced"` | as `json.dumps` writes: `", "` and `": "` |
+| `Whitespace(...)` | other bounds, other separators, or `indent`, as `json.dumps(indent=..)` writes |
+
+None stands around the root.
+"""
+
+
+def page() -> str:
+    """The whole page."""
+    rows = "".join(f"| `{word.name}` | {_drafts(word)} | {_done(word)} |\n" for word in TABLE)
+    formats = ", ".join(f"`{name}`" for name in sorted(FORMATS))
+    listed = f"\n## Formats\n\nEnforced: {formats}. [What each of them is](formats.md). Another name is an annotation.\n"
+    return _HEAD + rows + listed + _TAIL
+
+
+def _drafts(word: Keyword) -> str:
+    first, last = _name(word.since), _name(word.until)
+    if word.until is Draft.LATEST:
+        return "all" if word.since is Draft.D4 else f"since {first}"
+    return f"only {first}" if first == last else f"{first} to {last}"
+
+
+def _name(draft: Draft) -> str:
+    return {Draft.D2019: "2019-09", Draft.D2020: "2020-12", Draft.LATEST: "2020-12"}.get(
+        draft, str(int(draft))
+    )
+
+
+def _done(word: Keyword) -> str:
+    text = {"when": f"enforced when {word.when}", "structure": "names or groups schemas"}.get(
+        word.status, word.status
+    )
+    return f"{text}; {word.note}" if word.note else text
+
+
+def main(arguments: list[str]) -> int:
+    """Write or check."""
+    if "--check" in arguments:
+        return int(not PAGE.exists() or PAGE.read_text(encoding="utf-8") != page())
+    PAGE.write_text(page(), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,44 @@
+"""Is the page of keywords what the table says, and does the reader know what the table claims?"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import maskwright as mw
+import pytest
+from maskwright.json_schema.keywords import TABLE, Draft, Part, keywords_of
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def test_the_page_is_current() -> None:
+    command = [sys.executable, str(ROOT / "scripts" / "make_json_schema_docs.py"), "--check"]
+    assert subprocess.run(command, check=False).returncode == 0, "run scripts/make_json_schema_docs.py"
+
+
+@pytest.mark.parametrize("draft", list(Draft))
+def test_names_are_told_apart(draft: Draft) -> None:
+    names = [word.name for word in TABLE]
+    assert len(names) == len(set(names))
+    assert set(keywords_of(draft)) <= set(names)
+
+
+@pytest.mark.parametrize(
+    "word", [word for word in TABLE if word.part != Part.NOTHING], ids=lambda word: word.name
+)
+def test_an_enforced_keyword_is_not_passed_over(word: object) -> None:
+    """A value that is malformed for every keyword: who reads it complains."""
+    name = word.name  # type: ignore[attr-defined]
+    if name in ("const", "then", "else"):
+        pytest.skip("any value is a constant; without if the others mean nothing")
+    draft = "2019-09" if name in ("$recursiveRef", "additionalItems") else None
+    schema = {name: 1.5, **({"items": [{}]} if name == "additionalItems" else {})}
+    if name in ("minContains", "maxContains"):
+        schema["contains"] = {}
+    if name in ("minimum", "maximum", "multipleOf", "exclusiveMinimum", "exclusiveMaximum"):
+        schema = {name: "x"}
+    report = mw.check_schema(schema, draft=draft)
+    assert isinstance(report.error, mw.SchemaError)
+    assert report.error.code.startswith("schema.malformed")
