@@ -5,6 +5,9 @@ use super::ir::{Ir, Node, UNBOUNDED};
 /// A rule of at most this many positions is copied to where it is used; a call costs a frame at run time.
 const MAX_INLINED: u64 = 12;
 
+/// A node changes once, and again for each `~` around what it depends on; those are nested at most 100 deep.
+const MAX_FLIPS: u8 = 200;
+
 pub struct Shapes {
     nullable: Vec<bool>,
     positions: Vec<u64>,
@@ -52,8 +55,16 @@ impl Shapes {
     fn settle_nullable(&mut self, ir: &Ir) {
         let parents = Parents::new(ir);
         let mut open: Vec<u32> = (0..ir.n_nodes() as u32).rev().collect();
+        let mut flips = vec![0u8; ir.n_nodes()];
         while let Some(id) = open.pop() {
             let now = self.is_nullable(ir, ir.node(id));
+            if now != self.nullable[id as usize] {
+                flips[id as usize] += 1;
+            }
+            // `S = ~S` would change for ever; it is refused when it is built.
+            if flips[id as usize] > MAX_FLIPS {
+                continue;
+            }
             if now != std::mem::replace(&mut self.nullable[id as usize], now) {
                 open.extend_from_slice(parents.of(id));
             }

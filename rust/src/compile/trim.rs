@@ -7,7 +7,7 @@ use crate::memory::Memory;
 
 /// Trim all rules in place; rule 0 is the root. An empty language is an error.
 pub fn trim(rules: &mut [Rule], names: &[String], memories: &[Memory]) -> Result<()> {
-    let live = settle_all(rules, memories);
+    let live = Liveness::new(rules).settle(rules, memories);
     if !live[0][0] && !rules[0].nullable {
         return Err(Error::Grammar {
             what: format!("no text at all is in the format: rule {:?} can never end", names[0]),
@@ -25,23 +25,6 @@ pub fn trim(rules: &mut [Rule], names: &[String], memories: &[Memory]) -> Result
         drop_unreachable(rule);
     }
     Ok(())
-}
-
-/// Liveness, with rules taken out that lack a member they require or have no number: that may take others with it.
-fn settle_all(rules: &mut [Rule], memories: &[Memory]) -> Vec<Vec<bool>> {
-    loop {
-        let live = Liveness::new(rules).settle(rules);
-        let mut changed = false;
-        for (rule, live) in rules.iter_mut().zip(&live) {
-            if rule.ending != Ending::Free && live[0] && !can_end(rule, live, memories) {
-                rule.states.iter_mut().for_each(|state| state.accept = false);
-                changed = true;
-            }
-        }
-        if !changed {
-            return live;
-        }
-    }
 }
 
 /// Whether what the rule keeps can ever let it end.
@@ -122,6 +105,8 @@ struct Liveness {
     /// For each rule: states of callers that live as soon as the rule has a text.
     waiting: Vec<Vec<(u32, u32)>>,
     open: Vec<(u32, u32)>,
+    /// Rules that remember, whose start has a way on, but that lack a member or an item still.
+    pending: Vec<u32>,
 }
 
 impl Liveness {
@@ -131,6 +116,7 @@ impl Liveness {
             into: rules.iter().map(|rule| vec![Vec::new(); rule.states.len()]).collect(),
             waiting: vec![Vec::new(); rules.len()],
             open: Vec::new(),
+            pending: Vec::new(),
         };
         for (id, rule) in rules.iter().enumerate() {
             for (from, state) in (0u32..).zip(&rule.states) {
@@ -146,28 +132,50 @@ impl Liveness {
         liveness
     }
 
-    fn settle(mut self, rules: &[Rule]) -> Vec<Vec<bool>> {
+    fn settle(mut self, rules: &[Rule], memories: &[Memory]) -> Vec<Vec<bool>> {
         for (id, rule) in (0u32..).zip(rules) {
             for (state, _) in (0u32..).zip(&rule.states).filter(|(_, state)| state.accept) {
                 self.mark(id, state);
             }
         }
+        loop {
+            self.spread(rules, memories);
+            let ready = |rule: &u32| can_end(&rules[*rule as usize], &self.live[*rule as usize], memories);
+            let (now, later): (Vec<u32>, Vec<u32>) = self.pending.iter().partition(|&rule| ready(rule));
+            if now.is_empty() {
+                return self.live;
+            }
+            self.pending = later;
+            now.into_iter().for_each(|rule| self.mark(rule, 0));
+        }
+    }
+
+    fn spread(&mut self, rules: &[Rule], memories: &[Memory]) {
         while let Some((rule, state)) = self.open.pop() {
             for (from, callee) in std::mem::take(&mut self.into[rule as usize][state as usize]) {
                 match callee {
                     Some(callee) if !self.live[callee as usize][0] => {
                         self.waiting[callee as usize].push((rule, from));
                     }
+                    // A rule that remembers has a text only once what it requires has one.
+                    _ if from == 0
+                        && !can_end(&rules[rule as usize], &self.live[rule as usize], memories) =>
+                    {
+                        self.pending.push(rule);
+                    }
                     _ => self.mark(rule, from),
                 }
             }
             if state == 0 {
                 for (caller, from) in std::mem::take(&mut self.waiting[rule as usize]) {
-                    self.mark(caller, from);
+                    if from == 0 && !can_end(&rules[caller as usize], &self.live[caller as usize], memories) {
+                        self.pending.push(caller);
+                    } else {
+                        self.mark(caller, from);
+                    }
                 }
             }
         }
-        self.live
     }
 
     fn mark(&mut self, rule: u32, state: u32) {

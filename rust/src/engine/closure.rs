@@ -38,14 +38,16 @@ impl<'e> Moves<'e> {
     /// The configuration after one more byte, or `None` where no text of the format goes on like that.
     #[inline(always)]
     pub fn step(&self, config: &'e Config, byte: u8, work: &mut Work) -> Result<Option<ConfigId>> {
+        work.spend(config.cost())?;
         if config.direct {
-            return self.compute_step(config, byte, work);
+            return self.compute_step(config, byte, &mut work.fresh());
         }
         let class = self.program.classes[byte as usize];
         let row = config.row(self.program.n_classes, |bytes| self.cache.add_row_bytes(bytes));
         match row[class as usize].load(Ordering::Acquire) {
             UNKNOWN => {
-                let next = self.compute_step(config, self.program.first_bytes[class as usize], work)?;
+                let next =
+                    self.compute_step(config, self.program.first_bytes[class as usize], &mut work.fresh())?;
                 row[class as usize].store(next.map_or(DEAD, |id| id + FIRST_ID), Ordering::Release);
                 Ok(next)
             }
@@ -65,7 +67,7 @@ impl<'e> Moves<'e> {
                 closure.take(item, edge.target, edge.action, 0);
             }
         }
-        let next = closure.finish(work)?;
+        let next = closure.finish(&mut work.fresh())?;
         self.cache.set_token_step(id, token, next.map_or(DEAD, |id| id + FIRST_ID));
         Ok(next)
     }
@@ -106,7 +108,7 @@ impl<'e> Moves<'e> {
     pub fn closed(&self, item: Item, work: &mut Work) -> Result<ConfigId> {
         let mut closure = Closure::new(*self);
         closure.add(item);
-        Ok(closure.finish(work)?.unwrap_or_else(|| self.intern(&[], false, false, false)))
+        Ok(closure.finish(&mut work.fresh())?.unwrap_or_else(|| self.intern(&[], false, false, false)))
     }
 
     /// A configuration with some of the items of another.
@@ -223,8 +225,7 @@ impl<'e> Closure<'e> {
             self.leave(item, work)?;
             self.call(item)?;
         }
-        // A new configuration takes some 100 bytes and 16 an item: long tokens must not fill the memory with them.
-        work.spend(16 + self.items.len() as u64)?;
+        work.spend(self.items.len() as u64)?;
         let program = self.moves.program;
         let reads = |item: &Item| {
             let state = &program.states[item.state as usize];

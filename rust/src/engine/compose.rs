@@ -73,9 +73,11 @@ impl<'e> Composer<'e> {
         let draft = match self.moves.cache.draft(open) {
             Some(known) => known,
             None => {
-                let cache = self.moves.cache;
-                self.sketch(open, &items)?;
-                cache.set_draft(open, self.draft())
+                let mut work = self.work.fresh();
+                let mut composer = Composer::new(self.index, self.moves, &mut work);
+                composer.sketch(open, &items)?;
+                let draft = composer.draft();
+                self.moves.cache.set_draft(open, draft)
             }
         };
         let Some(draft) = &*draft else { return Ok(Outcome::TooShallow) };
@@ -286,7 +288,8 @@ impl<'e> Composer<'e> {
         let words = match self.moves.cache.inside(&key) {
             Some(words) => words,
             None => {
-                let mut composer = Composer::new(self.index, self.moves, self.work);
+                let mut work = self.work.fresh();
+                let mut composer = Composer::new(self.index, self.moves, &mut work);
                 composer.inside = true;
                 composer.by_part(&key)?;
                 self.moves.cache.set_inside(key, composer.dense())
@@ -404,7 +407,8 @@ impl<'e> Composer<'e> {
         config: ConfigId,
     ) -> Result<(Found, Vec<CutNode>)> {
         let start = Place { config: self.moves.cache.configs.get(config), doubts: 0 };
-        let mut walker = ConfigWalker::new(self.moves, self.work, trie.sink(), true);
+        let mut work = self.work.fresh();
+        let mut walker = ConfigWalker::new(self.moves, &mut work, trie.sink(), true);
         let cuts = walk_to_cuts(trie, ranges, &mut walker, start);
         let mut ignored = false;
         Ok((walker.finish(&mut ignored)?, cuts))
@@ -811,11 +815,15 @@ impl<'e> Walker for ConfigWalker<'e, '_> {
         if next == DEAD || self.cut || self.error.is_some() {
             return None;
         }
-        let id = if next == UNKNOWN { self.find(place.config, byte)? } else { next - FIRST_ID };
-        if let Err(error) = self.work.spend(1) {
-            self.error = Some(error);
-            return None;
-        }
+        let id = if next == UNKNOWN {
+            self.find(place.config, byte)?
+        } else {
+            if let Err(error) = self.work.spend(place.config.cost()) {
+                self.error = Some(error);
+                return None;
+            }
+            next - FIRST_ID
+        };
         let config = self.moves.cache.configs.get(id);
         if config.cut {
             self.cut = !self.inside;

@@ -175,9 +175,8 @@ impl Constraint {
     /// How many of the tokens could be taken one after the other, stopping after the end of the text.
     pub fn count_allowed(&self, tokens: &[i64]) -> Result<usize> {
         let (mut config, mut done) = (self.config(), self.done);
-        let mut work = self.index.work();
         for (count, &token) in tokens.iter().enumerate() {
-            match if done { None } else { self.after(config, token, &mut work)? } {
+            match if done { None } else { self.after(config, token, &mut self.index.work())? } {
                 Some((next, ends)) => (config, done) = (next, ends),
                 None => return Ok(count),
             }

@@ -116,6 +116,11 @@ impl Config {
         })
     }
 
+    /// What one step from here counts as work: it looks at each item, and may make a configuration of some 100 bytes.
+    pub fn cost(&self) -> u64 {
+        4 + self.items.len() as u64
+    }
+
     pub fn mask_slot(&self) -> u32 {
         self.mask.load(Ordering::Acquire)
     }

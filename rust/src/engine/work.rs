@@ -24,6 +24,14 @@ impl Work {
         Ok(())
     }
 
+    /// The same limit, with nothing spent: for a part of the work that is done once and remembered.
+    ///
+    /// What is remembered costs nothing the next time. If it counted towards the operation that happened to come first, a
+    /// verdict would depend on what others had asked before.
+    pub fn fresh(&self) -> Work {
+        Work::new(self.name, self.limit)
+    }
+
     pub fn spent(&self) -> u64 {
         self.limit - self.left
     }

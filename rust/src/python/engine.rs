@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
@@ -367,53 +366,80 @@ pub fn fill_bitmasks<'py>(
             return Err(Error::argument("rows", what).into());
         }
         let all = super::Rows::new(bitmask, &rows, vocabulary.n_words())?;
-        let objects: Vec<Option<Bound<'py, PyConstraint>>> = constraints
+        let objects = constraint_objects(constraints)?;
+        let held = objects
             .iter()
-            .map(|object| if object.is_none() { Ok(None) } else { object.cast_into().map(Some) })
-            .collect::<Result<_, _>>()
-            .map_err(|_| PyTypeError::new_err("constraints must be a list of Constraint or None"))?;
-        let held: Vec<Option<PyRef<'py, PyConstraint>>> = objects
-            .iter()
-            .map(|object| object.as_ref().map(Bound::try_borrow).transpose())
-            .collect::<Result<_, _>>()?;
+            .map(|object| object.as_ref().map(borrow).transpose())
+            .collect::<PyResult<Vec<_>>>()?;
         let list: Vec<Option<&Constraint>> =
             held.iter().map(|held| held.as_ref().map(|c| &c.constraint)).collect();
         if let Some(at) =
-            list.iter().flatten().position(|c| c.index().vocabulary.n_tokens() != vocabulary.n_tokens())
+            list.iter().position(|c| c.is_some_and(|c| !Arc::ptr_eq(&c.index().vocabulary, vocabulary)))
         {
             return Err(
                 Error::argument("constraints", format!("constraint {at} has another vocabulary")).into()
             );
         }
         let cold: Vec<&Constraint> = list.iter().flatten().copied().filter(|c| !c.is_hit()).collect();
-        let mut errors = Vec::new();
-        if !cold.is_empty() {
-            errors = py.detach(|| crate::engine::batch::prepare(&cold, threads));
-        }
-        let mut failures = errors.into_iter();
-        let mut any = false;
-        let report = PyList::empty(py);
+        let made = if cold.is_empty() {
+            Vec::new()
+        } else {
+            py.detach(|| crate::engine::batch::prepare(&cold, threads))
+        };
+        let mut made = made.into_iter();
+        let mut errors: Vec<(usize, Error)> = Vec::new();
+        let mut was_cold = cold.iter().peekable();
         for (at, constraint) in list.iter().enumerate() {
-            let error = match constraint {
-                None => {
-                    all.write_words(at, &vocabulary.ordinary_and_eos);
-                    None
-                }
-                Some(constraint) if constraint.is_hit() => {
-                    match constraint.mask(&mut Work::new("quick", 0)).ok().flatten() {
-                        Some(id) => all.write_mask(at, constraint.mask_at(id)),
-                        None => all.clear(at),
-                    };
-                    None
-                }
-                Some(_) => {
-                    all.clear(at);
-                    failures.next()
-                }
+            let Some(constraint) = constraint else {
+                all.write_words(at, &vocabulary.ordinary_and_eos);
+                continue;
             };
-            any |= error.is_some();
-            report.append(error.map(|error| PyErr::from(error).into_value(py)))?;
+            if was_cold.next_if(|cold| std::ptr::eq(**cold, *constraint)).is_some()
+                && let Some(error) = made.next().flatten()
+            {
+                all.clear(at);
+                errors.push((at, error));
+                continue;
+            }
+            match constraint.mask(&mut constraint.index().work())? {
+                Some(id) => all.write_mask(at, constraint.mask_at(id)),
+                None => all.clear(at),
+            };
         }
-        Ok(any.then_some(report))
+        report(py, list.len(), errors)
     })
+}
+
+fn constraint_objects<'py>(
+    constraints: &Bound<'py, PyList>,
+) -> PyResult<Vec<Option<Bound<'py, PyConstraint>>>> {
+    let object = |(at, object): (usize, Bound<'py, PyAny>)| {
+        if object.is_none() {
+            return Ok(None);
+        }
+        let wrong = || Error::argument("constraints", format!("entry {at} is neither a Constraint nor None"));
+        object.cast_into().map(Some).map_err(|_| wrong().into())
+    };
+    constraints.iter().enumerate().map(object).collect()
+}
+
+fn borrow<'py>(object: &Bound<'py, PyConstraint>) -> PyResult<PyRef<'py, PyConstraint>> {
+    let busy = || Error::argument("constraints", "a constraint is being advanced by another thread");
+    object.try_borrow().map_err(|_| busy().into())
+}
+
+/// The errors by row, if there are any.
+fn report<'py>(
+    py: Python<'py>,
+    rows: usize,
+    errors: Vec<(usize, Error)>,
+) -> PyResult<Option<Bound<'py, PyList>>> {
+    if errors.is_empty() {
+        return Ok(None);
+    }
+    let report = PyList::new(py, (0..rows).map(|_| py.None()))?;
+    for (at, error) in errors {
+        report.set_item(at, PyErr::from(error).into_value(py))?;
+    }
+    Ok(Some(report))
 }
