@@ -45,6 +45,7 @@ MAX_IN_PLACE = 60
 """How deep schemas that apply to the same value may be nested: some 6 Python frames each."""
 
 TYPES = ("null", "boolean", "number", "integer", "string", "array", "object")
+_SINGLE = {name: frozenset((name,)) for name in TYPES}
 _INTEGER = Numbers(INTEGERS)
 
 
@@ -243,11 +244,11 @@ class Reader:
 
     def _types(self, place: Place, schema: dict[str, Any]) -> frozenset[str]:
         names = schema["type"]
+        if isinstance(names, str) and names in _SINGLE:
+            return _SINGLE[names]
         listed = [names] if isinstance(names, str) else names
-        if not isinstance(listed, list) or not all(
-            isinstance(name, str) and name in TYPES for name in listed
-        ):
-            raise malformed(place, "type", f"it must be one of {', '.join(TYPES)}, or a list of them")
+        if not isinstance(listed, list) or not all(isinstance(name, str) and name in TYPES for name in listed):
+            raise malformed(place, "type", f"it is one of {', '.join(TYPES)}, or a list of them")
         return frozenset(listed)
 
     # Scalars
@@ -416,8 +417,8 @@ class Reader:
 
     def _members(self, place: Place, schema: dict[str, Any]) -> tuple[Members, ...]:
         properties = schema.get("properties", {})
-        if not isinstance(properties, dict):
-            raise malformed(place, "properties", "it must be an object of schemas")
+        if not isinstance(properties, dict) or not all(isinstance(key, str) for key in properties):
+            raise malformed(place, "properties", "it must be an object of schemas, with keys that are strings")
         named = {key: self.child(place, inner, "properties", key) for key, inner in properties.items()}
         required = self._names(place, schema["required"], "required") if "required" in schema else []
         members = Members(
