@@ -164,7 +164,7 @@ class Reader:
         if flags is None:
             known = place.keywords
             flags = 0
-            for keyword in schema if not self._ignored else self._kept(place):
+            for keyword in schema if not self._ignored else self.kept(place):
                 flags |= known.get(keyword, Part.UNKNOWN)
             if flags & Part.REF and place.draft.ref_hides:
                 flags = Part.REF
@@ -173,7 +173,7 @@ class Reader:
 
     def _schema(self, place: Place) -> Cases:
         flags = self.flags(place)
-        schema = self._kept(place)
+        schema = self.kept(place)
         if flags & Part.REF and place.draft.ref_hides:
             return self.cases(self.forms.schema(self.documents.follow(place, "$ref")))
         found = self._own(place, schema, flags)
@@ -189,9 +189,9 @@ class Reader:
 
     def own(self, place: Place) -> Cases:
         """What a schema says without the schemas that it applies in place."""
-        return self._own(place, self._kept(place), self.flags(place))
+        return self._own(place, self.kept(place), self.flags(place))
 
-    def _kept(self, place: Place) -> dict[str, Any]:
+    def kept(self, place: Place) -> dict[str, Any]:
         """The keywords of a schema that this draft knows and nobody dropped."""
         schema: dict[str, Any] = place.schema
         known = place.keywords
@@ -247,8 +247,9 @@ class Reader:
         if isinstance(names, str) and names in _SINGLE:
             return _SINGLE[names]
         listed = [names] if isinstance(names, str) else names
-        if not isinstance(listed, list) or not all(isinstance(name, str) and name in TYPES for name in listed):
-            raise malformed(place, "type", f"it is one of {', '.join(TYPES)}, or a list of them")
+        known = isinstance(listed, list) and all(isinstance(name, str) and name in TYPES for name in listed)
+        if not known:
+            raise malformed(place, "type", f"it must be one of {', '.join(TYPES)}, or a list of them")
         return frozenset(listed)
 
     # Scalars
@@ -418,7 +419,7 @@ class Reader:
     def _members(self, place: Place, schema: dict[str, Any]) -> tuple[Members, ...]:
         properties = schema.get("properties", {})
         if not isinstance(properties, dict) or not all(isinstance(key, str) for key in properties):
-            raise malformed(place, "properties", "it must be an object of schemas, with keys that are strings")
+            raise malformed(place, "properties", "it must be an object of schemas, its keys strings")
         named = {key: self.child(place, inner, "properties", key) for key, inner in properties.items()}
         required = self._names(place, schema["required"], "required") if "required" in schema else []
         members = Members(
