@@ -1,4 +1,5 @@
-"""Why does no value satisfy a schema? The way down to the smallest part that has none, and what excludes what in it."""
+"""Why does no value satisfy a schema? The way down to the smallest part that has none, and what excludes
+what in it."""
 
 from __future__ import annotations
 

@@ -160,7 +160,8 @@ def _with_others(writer: Writer, members: Members) -> Node:
 
 
 def _named_then_others(writer: Writer, members: Members) -> Node:
-    """Members in order, so the ones without a name come last: at least one of them, after any of the others."""
+    """Members in order, so the ones without a name come last: at least one of them, after any of the
+    others."""
     builder, comma = writer.builder, writer.layout.comma
     gone = dict.fromkeys(members.named, FALSE)
     others = _members_node(writer, replace(members, named=gone, required=frozenset()), 1, None)
