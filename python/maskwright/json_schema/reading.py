@@ -62,7 +62,7 @@ class Reader:
         self._ignored = ignored
         self._cases: dict[Form, Cases] = {}
         self._within: dict[Form, None] = {}
-        self._flags: dict[int, int] = {}
+        self._flags: dict[tuple[int, int], int] = {}
         self.pattern_places: dict[str, tuple[Place, str]] = {}
 
     def child(self, place: Place, schema: Any, *steps: Any) -> Form:
@@ -160,7 +160,8 @@ class Reader:
     def flags(self, place: Place) -> int:
         """What the keywords of a schema speak about, bits of `Part`."""
         schema = place.schema
-        flags = self._flags.get(id(schema))
+        key = (id(schema), id(place.resource))
+        flags = self._flags.get(key)
         if flags is None:
             known = place.keywords
             flags = 0
@@ -168,7 +169,7 @@ class Reader:
                 flags |= known.get(keyword, Part.UNKNOWN)
             if flags & Part.REF and place.draft.ref_hides:
                 flags = Part.REF
-            self._flags[id(schema)] = flags
+            self._flags[key] = flags
         return flags
 
     def _schema(self, place: Place) -> Cases:
