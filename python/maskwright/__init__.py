@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from maskwright.index import Index
     from maskwright.json_schema import Report, Whitespace, check_schema
     from maskwright.limits import Limits
+    from maskwright.protocol import ConstraintProtocol
     from maskwright.reference import (
         DEAD,
         DFA,
@@ -55,6 +56,7 @@ __all__ = [
     "DFA",
     "Compiler",
     "Constraint",
+    "ConstraintProtocol",
     "GrammarError",
     "Index",
     "InternalError",
@@ -86,6 +88,7 @@ _HOMES = {
     "DFA": "maskwright.reference",
     "Compiler": "maskwright.compiler",
     "Constraint": "maskwright.reference",
+    "ConstraintProtocol": "maskwright.protocol",
     "Index": "maskwright.index",
     "Limits": "maskwright.limits",
     "Report": "maskwright.json_schema",

@@ -1,4 +1,4 @@
-"""The native core, as Python sees it: `maskwright.kernel` builds these objects from Python ones.
+"""The native core, as Python sees it: `maskwright.kernel` and `maskwright.compiler` build these objects.
 
 Arrays are NumPy's here, but may be anything with the buffer protocol.
 """

@@ -16,9 +16,27 @@ from __future__ import annotations
 
 from typing import Any
 
+__all__ = [
+    "GrammarError",
+    "InternalError",
+    "LimitError",
+    "MaskwrightError",
+    "PatternError",
+    "SchemaError",
+    "TokenNotAllowed",
+    "VocabularyError",
+]
+
 
 class MaskwrightError(ValueError):
-    """The root of the tree. Fields: `what`, `where`, `why`, `try_` (what to do about it), `code`."""
+    """The root of the tree. Fields: `what`, `where`, `why`, `try_` (what to do about it), `code`.
+
+    >>> print(MaskwrightError("no row 2", where="row", why="the bitmask has 1", code="argument.row"))
+    no row 2
+      at    row
+      why   the bitmask has 1
+      code  argument.row
+    """
 
     default_code = "maskwright"
 

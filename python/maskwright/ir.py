@@ -35,6 +35,20 @@ from hashlib import sha256
 
 from maskwright.errors import MaskwrightError
 
+__all__ = [
+    "MAX_CODE_POINT",
+    "SPELLING_JSON",
+    "SPELLING_RAW",
+    "UNBOUNDED",
+    "Builder",
+    "Declared",
+    "Grammar",
+    "Node",
+    "Open",
+    "Rule",
+    "merge_ranges",
+]
+
 UNBOUNDED = 0xFFFF_FFFF
 MAX_CODE_POINT = 0x10FFFF
 

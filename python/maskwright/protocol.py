@@ -15,6 +15,11 @@ class ConstraintProtocol(Protocol):
 
     Every method that refuses leaves the constraint as it was. After an end of sequence `done` is true, the
     masks are all false, `try_advance` gives 0 and `advance` raises, until a `rollback` or a `reset`.
+
+    >>> from maskwright import Compiler, Vocabulary
+    >>> compiler = Compiler(Vocabulary.from_tokens([b"a", None], eos_id=1))
+    >>> isinstance(compiler.regex("a").constraint(), ConstraintProtocol)
+    True
     """
 
     @property

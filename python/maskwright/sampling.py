@@ -120,6 +120,12 @@ def constrained_sample(  # noqa: PLR0917 - the order of the arguments is the pub
 
     The log-probability is under the masked distribution. Raises as `apply_mask` and `sample` do: at the end
     of `c` nothing is allowed.
+
+    >>> from maskwright import Compiler, Vocabulary
+    >>> c = Compiler(Vocabulary.from_tokens([b"a", b"b", None], eos_id=2)).regex("b+").constraint()
+    >>> p = SamplingParams(temperature=0)
+    >>> constrained_sample([5.0, 1.0, 2.0], c, p, [], p.rng())  # "a" is not allowed, nor is the end
+    (1, 0.0)
     """
     token, logprob = sample(apply_mask(logits, c.mask()), p, history, rng, prompt)
     c.advance(token)

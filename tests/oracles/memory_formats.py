@@ -41,7 +41,9 @@ HOLES = [(), (), (), ("2",), ("3", "5"), ("0.5",), ("1",), ("0.03",)]
 def random_members(random: Random, *, small: bool) -> Members:
     """An object. `small`: with few texts, so that all can be listed."""
     declared = tuple(random.sample(NAMES, random.randint(0, 3 if small else 5)))
-    tails = ("one", "two", "one", "none") if small else ("one", "two", "ones", "self", "one", "none")
+    tails = (
+        ("one", "two", "none", "loop") if small else ("one", "two", "ones", "self", "again", "none", "loop")
+    )
     minimum = random.choice([0, 0, 0, 1, 2, 3])
     maximum = random.choice([None, None, 1, 2, 3, 4])
     open_keys = random.choice([None, *FINITE_KEYS] if small else [None, "any", "any", *FINITE_KEYS])
@@ -168,8 +170,17 @@ def _tail(builder: Builder, tail: str, root: Rule) -> Node:
             [builder.literal(b"[1"), builder.repeat(builder.literal(b",1"), 0, None), builder.literal(b"]")]
         ),
         "self": builder.choice([one, builder.reference(root)]),
+        "again": builder.reference(root),
+        "loop": _endless(builder) if tail == "loop" else one,
     }
     return builder.sequence([builder.literal(b":"), values[tail]])
+
+
+def _endless(builder: Builder) -> Node:
+    """A rule that no text ends."""
+    rule = builder.rule("endless")
+    builder.define(rule, builder.sequence([builder.literal(b"x"), builder.reference(rule)]))
+    return builder.reference(rule)
 
 
 def _any_key(builder: Builder, by_value: bool) -> Node:
@@ -304,7 +315,7 @@ def _spelling(character: str, random: Random) -> bytes:
 
 
 def _near_tail(format_: Members, tail: str, random: Random, depth: int) -> bytes:
-    if tail == "self" and depth < 2 and random.random() < 0.6:
+    if tail in ("self", "again") and depth < 2 and random.random() < 0.6:
         return b":" + _near_object(format_, random, depth + 1)
     return {"two": random.choice([b":1", b":12"]), "ones": random.choice([b":[1]", b":[1,1]"])}.get(
         tail, b":1"
@@ -359,17 +370,13 @@ def _random_value(random: Random, depth: int) -> object:
 
 def closers(format_: Format) -> list[bytes]:
     """What to try in turn, at any place, to bring a text to its end; where none fits, any byte will do."""
+    if isinstance(format_, Distinct):
+        return [b"]", b'"', b",", b"1"]
     if not isinstance(format_, Members):
         return [b"]", b"}", b'"', b"\n", b" ", b"1", b"0"]
-    tails = dict(zip(format_.declared, format_.tails, strict=True))
-    ends = {"ones": b":[1]"}
-    required, others = (
-        [
-            spell(key) + ends.get(tails[key], b":1")
-            for key in format_.declared
-            if (key in format_.required) == wanted
-        ]
-        for wanted in (True, False)
-    )
-    first = [*required, *(b"," + text for text in required), b'":1', b'":[1]']
-    return [*first, b"}", b"]", b":1", b":[", b"1", *others, *(b"," + text for text in others), b'"', b',"']
+    ends = {"one": b":1", "two": b":1", "self": b":1", "ones": b":[1]"}
+    tails = zip(format_.declared, format_.tails, strict=True)
+    members = [spell(key) + ends[tail] for key, tail in tails if tail in ends]
+    # Members that end come first: an object that needs another within it may go on like that.
+    first = [*members, *(b"," + member for member in members), b'":1', b'":[1]', b'":{']
+    return [*first, b"}", b"]", b":1", b":[", b":{", b"1", b'"', b',"']

@@ -12,7 +12,7 @@ import json
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import permutations, product
 
@@ -23,7 +23,8 @@ DECIMAL = re.compile(rb"(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?")
 SEPARATORS = {"tight": re.compile(rb","), "loose": re.compile(rb" ?, ?")}
 SEPARATOR_TEXTS = {"tight": (b",",), "loose": (b",", b" ,", b", ", b" , ")}
 ONES = re.compile(rb":\[1(?:,1)*\]")
-TAIL_TEXTS = {"one": (b":1",), "two": (b":1", b":12"), "none": ()}
+TAIL_TEXTS = {"one": (b":1",), "two": (b":1", b":12"), "none": (), "loop": ()}
+NOT_FIRST = ("none", "loop", "again")
 
 
 @dataclass(frozen=True)
@@ -31,8 +32,8 @@ class Members:
     """An object. `tails` says for each declared key, and `open_tail` for the others, what follows it.
 
     Tails: "one" `:1`, "two" `:1` or `:12`, "ones" `:[1,1]`, "self" `:1` or `:` and the whole format again,
-    "none" nothing at all, so that the member cannot be. `open_keys`: a finite language, "any" an infinite
-    one, or None.
+    "again" only the latter, "none" nothing at all and "loop" what never ends, so that the member cannot be.
+    `open_keys`: a finite language, "any" an infinite one, or None.
     """
 
     declared: tuple[str, ...]
@@ -55,17 +56,23 @@ class Members:
         return self._read(text, 0) == len(text)
 
     def is_empty(self) -> bool:
-        """Is there no such object? All tails but "none" have texts, so that counting keys settles it."""
-        able = {key for key, tail in zip(self.declared, self.tails, strict=True) if tail != "none"}
+        """Is there no such object? There is one exactly if one has no object within it: count keys."""
+        able = {key for key, tail in zip(self.declared, self.tails, strict=True) if tail not in NOT_FIRST}
         most = len(able)
         if not set(self.required) <= able:
             return True
-        if isinstance(self.open_keys, tuple) and self.open_tail != "none":
+        if isinstance(self.open_keys, tuple) and self.open_tail not in NOT_FIRST:
             most += len(set(self.open_keys) - set(self.declared))
-        infinite = self.open_keys == "any" and self.open_tail != "none"
+        infinite = self.open_keys == "any" and self.open_tail not in NOT_FIRST
         if self.maximum is not None and (len(self.required) > self.maximum or self.minimum > self.maximum):
             return True
         return not infinite and most < self.minimum
+
+    def is_endless(self) -> bool:
+        """Is there none only because each needs another one within it?"""
+        tails = tuple("self" if tail == "again" else tail for tail in self.tails)
+        open_tail = "self" if self.open_tail == "again" else self.open_tail
+        return self.is_empty() and not replace(self, tails=tails, open_tail=open_tail).is_empty()
 
     def texts(self) -> Iterator[bytes]:
         """All of them: for finite open languages and tails without an end to them."""
@@ -128,7 +135,7 @@ class Members:
         if tail == "ones":
             found = ONES.match(text, at)
             return found.end() if found else -1
-        if tail == "self" and text[at : at + 2] == b":{":
+        if tail in ("self", "again") and text[at : at + 2] == b":{":
             return self._read(text, at + 1)
         texts = TAIL_TEXTS.get("one" if tail == "self" else tail, ())
         return max((at + len(option) for option in texts if text.startswith(option, at)), default=-1)

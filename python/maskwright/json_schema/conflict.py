@@ -1,10 +1,12 @@
-"""Why does no value satisfy a schema? The way down to the smallest part that has none."""
+"""Why does no value satisfy a schema? The way down to the smallest part that has none, and what excludes
+what in it."""
 
 from __future__ import annotations
 
 from maskwright.errors import SchemaError
-from maskwright.json_schema.clauses import Cases
+from maskwright.json_schema.clauses import Cases, Members, form_at
 from maskwright.json_schema.forms import FALSE, Form
+from maskwright.json_schema.keywords import Part
 from maskwright.json_schema.places import Place
 from maskwright.json_schema.reading import Reader
 from maskwright.json_schema.refusals import no_value
@@ -26,7 +28,7 @@ def explain_no_value(reader: Reader, form: Form) -> SchemaError:
         key, form = inner
         if _place(form) is None:
             return no_value(place, f"{key} must be there and {_words(form)}")
-    return no_value(place, _why(place))
+    return no_value(place, _between(reader, place) or _why(place))
 
 
 def _needed(reader: Reader, cases: Cases) -> tuple[str, Form] | None:
@@ -42,16 +44,58 @@ def _needed(reader: Reader, cases: Cases) -> tuple[str, Form] | None:
     return None
 
 
+def _between(reader: Reader, place: Place) -> str | None:
+    """Which of the schemas that apply in place has nothing in common with what comes before it."""
+    flags = reader.flags(place) if isinstance(place.schema, dict) else 0
+    if not flags & (Part.REF | Part.ANY_OF | Part.ONE_OF | Part.IN_PLACE):
+        return None
+    found = reader.own(place)
+    if found.is_empty:
+        return None
+    for form in reader.in_place(place, reader.kept(place)):
+        for part in form.parts if form.kind == "and" else (form,):
+            rest = reader.restrict(found, part)
+            if rest.is_empty:
+                shared = _shared_member(reader, found, reader.cases(part))
+                return f"{_name(part)} leaves nothing of what is said beside it" + shared
+            found = rest
+    return None
+
+
+def _shared_member(reader: Reader, one: Cases, other: Cases) -> str:
+    """The member that two schemas for the same object do not agree about."""
+    for mine in one.objects:
+        for theirs in other.objects:
+            for key in sorted(mine.required | theirs.required):
+                forms = [_at(mine, key), _at(theirs, key)]
+                if reader.algebra.is_empty(reader.forms.all(forms)):
+                    return f": the member {key!r} must be there and {_words(reader.forms.all(forms), *forms)}"
+    return ""
+
+
+def _at(members: Members, key: str) -> Form:
+    return members.named.get(key) or form_at(members, key)
+
+
 def _place(form: Form) -> Place | None:
     return form.payload if form.kind == "schema" else None
 
 
-def _words(form: Form) -> str:
-    if form is FALSE:
+def _name(form: Form) -> str:
+    place = _place(form)
+    if place is not None:
+        return f"#{place.pointer}"
+    if form.kind == "not":
+        return f"not {_name(form.parts[0])}"
+    return " or ".join(map(_name, form.parts[:4])) or "a condition"
+
+
+def _words(form: Form, *parts: Form) -> str:
+    if form is FALSE and FALSE in (parts or (FALSE,)):
         return "may not be there"
-    places = sorted({part.payload.pointer for part in form.parts if part.kind == "schema"})
+    places = sorted({part.payload.pointer for part in parts or form.parts if part.kind == "schema"})
     return (
-        "no value satisfies " + " and ".join(f"#{pointer}" for pointer in places)
+        f"no value satisfies {' and '.join(f'#{pointer}' for pointer in places)}"
         if places
         else "has no value"
     )
@@ -63,9 +107,6 @@ def _why(place: Place) -> str:
         return "the schema false has no value"
     if schema.get("enum") == []:
         return '"enum" is empty'
-    words = [
-        word
-        for word in schema
-        if word not in ("title", "description", "$defs", "definitions", "$schema", "$id")
-    ]
-    return "these exclude each other: " + ", ".join(f'"{word}"' for word in words[:8])
+    passed = ("title", "description", "$defs", "definitions", "$schema", "$id")
+    words = [f'"{word}"' for word in schema if word not in passed]
+    return "these exclude each other: " + ", ".join(words[:8])

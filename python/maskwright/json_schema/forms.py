@@ -55,7 +55,8 @@ class Forms:
             return TRUE
         if schema is False:
             return FALSE
-        key = (id(schema), place.scope)
+        # One dict may stand at two places of a schema, with other resources around it.
+        key = (id(schema), id(place.resource), place.scope)
         return self._made.get(key) or self._new(key, "schema", (), place)
 
     def canonical(self, form: Form) -> Form:

@@ -95,8 +95,13 @@ def sequence(
 
 
 def _remembered(writer: Writer, members: Members, low: int, high: int | None, may_be_empty: bool) -> Node:
-    """Members by the node that remembers which keys are used. A key that may not be is declared without a
-    tail."""
+    """An object whose members are written by the node that remembers which keys are used."""
+    body = _members_node(writer, members, low, high)
+    return writer.layout.container(b"{}", body, may_be_empty)
+
+
+def _members_node(writer: Writer, members: Members, low: int, high: int | None) -> Node:
+    """What stands between the braces. A key that may not be there is declared without a tail."""
     builder = writer.builder
     declared = []
     for key, form in members.named.items():
@@ -107,7 +112,7 @@ def _remembered(writer: Writer, members: Members, low: int, high: int | None, ma
             continue
         spelled, tail = _member(writer, key, form)
         declared.append(Declared(spelled, tail, key in members.required))
-    body = builder.members(
+    return builder.members(
         writer.layout.comma,
         declared,
         [Open(writer.key(region), _tail(writer, form)) for region, form in members.opens],
@@ -116,7 +121,6 @@ def _remembered(writer: Writer, members: Members, low: int, high: int | None, ma
         ordered=writer.ordered,
         spelling=SPELLING_RAW if writer.style == "generate" else SPELLING_JSON,
     )
-    return writer.layout.container(b"{}", body, may_be_empty)
 
 
 def _with_others(writer: Writer, members: Members) -> Node:
@@ -129,6 +133,9 @@ def _with_others(writer: Writer, members: Members) -> Node:
     counted = len(members.exists) == 1 and all(
         region == some.region and form is some.form for region, form in members.opens
     )
+    least = max(members.minimum, len(members.required) + 1)
+    if counted and writer.ordered and members.maximum is None and least == len(members.required) + 1:
+        return _named_then_others(writer, members)
     if not counted or len(optional) > MAX_SUBSETS:
         raise unsupported(
             some.place,
@@ -150,3 +157,16 @@ def _with_others(writer: Writer, members: Members) -> Node:
             )
             ways.append(write_members(writer, fixed, None))
     return writer.builder.choice(ways)
+
+
+def _named_then_others(writer: Writer, members: Members) -> Node:
+    """Members in order, so the ones without a name come last: at least one of them, after any of the
+    others."""
+    builder, comma = writer.builder, writer.layout.comma
+    gone = dict.fromkeys(members.named, FALSE)
+    others = _members_node(writer, replace(members, named=gone, required=frozenset()), 1, None)
+    ways = [] if members.required else [others]
+    if any(form is not FALSE for form in members.named.values()):
+        named = _members_node(writer, replace(members, opens=()), max(len(members.required), 1), None)
+        ways.append(builder.sequence([named, comma, others]))
+    return writer.layout.container(b"{}", builder.choice(ways), may_be_empty=False)

@@ -45,6 +45,7 @@ MAX_IN_PLACE = 60
 """How deep schemas that apply to the same value may be nested: some 6 Python frames each."""
 
 TYPES = ("null", "boolean", "number", "integer", "string", "array", "object")
+_SINGLE = {name: frozenset((name,)) for name in TYPES}
 _INTEGER = Numbers(INTEGERS)
 
 
@@ -61,7 +62,7 @@ class Reader:
         self._ignored = ignored
         self._cases: dict[Form, Cases] = {}
         self._within: dict[Form, None] = {}
-        self._flags: dict[int, int] = {}
+        self._flags: dict[tuple[int, int], int] = {}
         self.pattern_places: dict[str, tuple[Place, str]] = {}
 
     def child(self, place: Place, schema: Any, *steps: Any) -> Form:
@@ -159,20 +160,21 @@ class Reader:
     def flags(self, place: Place) -> int:
         """What the keywords of a schema speak about, bits of `Part`."""
         schema = place.schema
-        flags = self._flags.get(id(schema))
+        key = (id(schema), id(place.resource))
+        flags = self._flags.get(key)
         if flags is None:
             known = place.keywords
             flags = 0
-            for keyword in schema if not self._ignored else self._kept(place):
+            for keyword in schema if not self._ignored else self.kept(place):
                 flags |= known.get(keyword, Part.UNKNOWN)
             if flags & Part.REF and place.draft.ref_hides:
                 flags = Part.REF
-            self._flags[id(schema)] = flags
+            self._flags[key] = flags
         return flags
 
     def _schema(self, place: Place) -> Cases:
         flags = self.flags(place)
-        schema = self._kept(place)
+        schema = self.kept(place)
         if flags & Part.REF and place.draft.ref_hides:
             return self.cases(self.forms.schema(self.documents.follow(place, "$ref")))
         found = self._own(place, schema, flags)
@@ -188,9 +190,9 @@ class Reader:
 
     def own(self, place: Place) -> Cases:
         """What a schema says without the schemas that it applies in place."""
-        return self._own(place, self._kept(place), self.flags(place))
+        return self._own(place, self.kept(place), self.flags(place))
 
-    def _kept(self, place: Place) -> dict[str, Any]:
+    def kept(self, place: Place) -> dict[str, Any]:
         """The keywords of a schema that this draft knows and nobody dropped."""
         schema: dict[str, Any] = place.schema
         known = place.keywords
@@ -243,10 +245,11 @@ class Reader:
 
     def _types(self, place: Place, schema: dict[str, Any]) -> frozenset[str]:
         names = schema["type"]
+        if isinstance(names, str) and names in _SINGLE:
+            return _SINGLE[names]
         listed = [names] if isinstance(names, str) else names
-        if not isinstance(listed, list) or not all(
-            isinstance(name, str) and name in TYPES for name in listed
-        ):
+        known = isinstance(listed, list) and all(isinstance(name, str) and name in TYPES for name in listed)
+        if not known:
             raise malformed(place, "type", f"it must be one of {', '.join(TYPES)}, or a list of them")
         return frozenset(listed)
 
@@ -416,8 +419,8 @@ class Reader:
 
     def _members(self, place: Place, schema: dict[str, Any]) -> tuple[Members, ...]:
         properties = schema.get("properties", {})
-        if not isinstance(properties, dict):
-            raise malformed(place, "properties", "it must be an object of schemas")
+        if not isinstance(properties, dict) or not all(isinstance(key, str) for key in properties):
+            raise malformed(place, "properties", "it must be an object of schemas, its keys strings")
         named = {key: self.child(place, inner, "properties", key) for key, inner in properties.items()}
         required = self._names(place, schema["required"], "required") if "required" in schema else []
         members = Members(

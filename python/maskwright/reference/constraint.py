@@ -82,14 +82,14 @@ class Constraint:
         return self._next_state(token_id) != DEAD
 
     def advance(self, token_id: int) -> None:
-        """Take a token. Raises `TokenNotAllowed`, and stays as it was, if the mask forbids it."""
+        """Take a token. If it is masked, raises `TokenNotAllowed` with what was expected; nothing changes."""
         following = self._next_state(token_id)
         if following == DEAD:
             raise TokenNotAllowed(
                 f"token {token_id} is not allowed here",
                 token_id=token_id,
                 where=f"after {len(self._tokens)} tokens, in state {self.state}",
-                why="the end was reached before" if self.done else None,
+                why="the constraint is done" if self.done else f"expected {self._expected()}",
             )
         self._tokens.append(int(token_id))
         self._states.append(following)
@@ -155,6 +155,14 @@ class Constraint:
             state = int(dfa.trans[state, onward[0]])
         return bytes(forced)
 
+    def _expected(self) -> str:
+        """What may come here: the bytes that go on, in ranges, and the end."""
+        dfa = self._index.dfa
+        onward = np.flatnonzero(dfa.trans[self.state] != DEAD)
+        runs = np.split(onward, np.flatnonzero(np.diff(onward) > 1) + 1)
+        parts = [_byte_range(int(run[0]), int(run[-1])) for run in runs if len(run)]
+        return ", ".join([*parts, *["the end of the text"] * bool(dfa.accept[self.state])])
+
     def _next_state(self, token_id: int) -> int:
         return DEAD if self.done else self._index.next_state(self.state, token_id)
 
@@ -172,6 +180,11 @@ def _row(bitmask: Any, row: int, vocab_size: int) -> NDArray[np.int32]:
         needed = -(-vocab_size // 32)
         raise _bad("bitmask", f"a row of {len(words)} words is too short: {vocab_size} tokens need {needed}")
     return words
+
+
+def _byte_range(low: int, high: int) -> str:
+    first, last = (chr(byte).encode("unicode_escape").decode() for byte in (low, high))
+    return f'"{first}"' if low == high else f'"{first}" to "{last}"'
 
 
 def _bad(argument: str, what: str) -> MaskwrightError:

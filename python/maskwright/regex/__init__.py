@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from maskwright.errors import PatternError
+from maskwright.errors import MaskwrightError, PatternError
 from maskwright.ir import Builder, Grammar, Node
 from maskwright.regex.context import Refuse
 from maskwright.regex.ecma_dialect import read_ecma
@@ -124,18 +124,22 @@ def _without_outer_anchors(tree: Tree, search: bool) -> Tree:
 
 
 def read_regex(pattern: str | bytes, dialect: Dialect) -> Tree:
-    """The tree of a pattern; `TypeError` or `ValueError` for arguments that do not go together."""
+    """The tree of a pattern; `MaskwrightError` for arguments that do not go together."""
     if dialect == "python-bytes":
         if not isinstance(pattern, bytes):
-            raise TypeError("the dialect 'python-bytes' takes a bytes pattern")
+            raise _misuse("pattern", "the dialect 'python-bytes' takes a bytes pattern")
         return read_python_bytes(pattern)
     if not isinstance(pattern, str):
-        raise TypeError(f"the dialect {dialect!r} takes a str pattern")
+        raise _misuse("pattern", f"the dialect {dialect!r} takes a str pattern")
     if dialect == "python":
         return read_python(pattern)
     if dialect == "ecma":
         return read_ecma(pattern)
-    raise ValueError(f"unknown dialect {dialect!r}; there are 'python', 'python-bytes' and 'ecma'")
+    raise _misuse("dialect", f"unknown dialect {dialect!r}; there are 'python', 'python-bytes' and 'ecma'")
+
+
+def _misuse(argument: str, what: str) -> MaskwrightError:
+    return MaskwrightError(what, where=argument, code=f"argument.{argument}")
 
 
 def _byte_spelling(builder: Builder) -> tuple[Spell, SpellText]:

@@ -40,6 +40,7 @@ def test_case(bytes_compiler: mw.Compiler, case: dict[str, Any]) -> None:
             bytes_compiler.json_schema(case["schema"], **options)
         assert caught.value.code == case["error"], caught.value
         assert case.get("at") in (None, caught.value.where), caught.value
+        assert case.get("says", "") in str(caught.value)
         return
     index = bytes_compiler.json_schema(case["schema"], **options)
     wrong = [text for text in case["accept"] if not accepts(index, text)]

@@ -57,3 +57,8 @@ def test_numbers_of_other_types_are_spelled_as_json_dumps_does() -> None:
         constraint = COMPILER.json_schema({"const": number}).constraint()
         written = json.dumps(number).encode()
         assert constraint.try_advance(written) == len(written) and constraint.is_complete(), number
+
+
+def test_keys_that_are_no_strings_are_refused() -> None:
+    with pytest.raises(SchemaError, match="its keys strings"):
+        COMPILER.json_schema({"properties": {1: {}}})

@@ -55,7 +55,21 @@ def test_refused_tokens_change_nothing(constraint: Constraint) -> None:
         with pytest.raises(TokenNotAllowed) as caught:
             constraint.advance(token_id)
         assert caught.value.token_id == token_id
+        assert caught.value.why == 'expected "b"'
     assert snapshot(constraint) == before
+
+
+def test_a_refusal_says_what_was_expected() -> None:
+    index = TokenIndex(regex_to_dfa(r"[0-9]+(?:\xff)?"), [b"1", b"x", None], eos_id=2)
+    constraint = Constraint(index)
+    constraint.advance(0)
+    with pytest.raises(TokenNotAllowed) as caught:
+        constraint.advance(1)
+    assert caught.value.why == 'expected "0" to "9", "\\xff", the end of the text'
+    constraint.advance(2)
+    with pytest.raises(TokenNotAllowed) as caught:
+        constraint.advance(0)
+    assert caught.value.why == "the constraint is done"
 
 
 @pytest.mark.parametrize(

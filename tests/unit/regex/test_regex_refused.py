@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from maskwright.errors import LimitError, PatternError
+from maskwright.errors import LimitError, MaskwrightError, PatternError
 from maskwright.regex import regex_to_ir
 
 REFUSED = json.loads(
@@ -66,5 +66,12 @@ def test_work_limit_names_itself() -> None:
 
 @pytest.mark.parametrize(("pattern", "dialect"), [("a", "python-bytes"), (b"a", "python"), (b"a", "ecma")])
 def test_str_and_bytes_are_not_mixed(pattern: Any, dialect: Any) -> None:
-    with pytest.raises(TypeError):
+    with pytest.raises(MaskwrightError) as caught:
         regex_to_ir(pattern, dialect)
+    assert caught.value.code == "argument.pattern"
+
+
+def test_unknown_dialects_are_named() -> None:
+    with pytest.raises(MaskwrightError, match="'perl'") as caught:
+        regex_to_ir("a", "perl")  # type: ignore[arg-type]
+    assert caught.value.code == "argument.dialect"

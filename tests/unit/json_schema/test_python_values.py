@@ -1,0 +1,72 @@
+"""Schemas as Python values: what JSON text cannot say, and what differs only in Python."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import maskwright as mw
+import pytest
+
+
+def accepts(index: mw.Index, text: str) -> bool:
+    constraint = index.constraint()
+    data = text.encode()
+    return constraint.try_advance(list(data)) == len(data) and constraint.is_complete()
+
+
+def test_one_dict_at_two_places_is_read_by_its_surroundings(bytes_compiler: mw.Compiler) -> None:
+    shared = {"$ref": "#/$defs/a"}
+    schema = {
+        "properties": {
+            "x": shared,
+            "y": {"$id": "http://example.org/inner", "items": shared, "$defs": {"a": {"type": "string"}}},
+        },
+        "$defs": {"a": {"type": "integer"}},
+    }
+    index = bytes_compiler.json_schema(schema)
+    assert accepts(index, '{"x":1,"y":["a"]}')
+    assert not accepts(index, '{"x":"a"}')
+    assert not accepts(index, '{"y":[1]}')
+
+
+@pytest.mark.parametrize(
+    ("constant", "accepted", "refused"),
+    [
+        (1, ["1"], ["true", "1.5"]),
+        (True, ["true"], ["1"]),
+        (1.0, ["1", "1.0"], ["true"]),
+        (Decimal("0.10"), ["0.10", "0.1"], ["1"]),
+        (0.1, ["0.1"], ["0.10000000000000001"]),
+    ],
+)
+def test_constants_that_python_takes_for_equal(
+    bytes_compiler: mw.Compiler, constant: Any, accepted: list[str], refused: list[str]
+) -> None:
+    index = bytes_compiler.json_schema({"const": constant})
+    assert all(accepts(index, text) for text in accepted)
+    assert not any(accepts(index, text) for text in refused)
+
+
+def test_big_numbers_of_a_text_are_kept(bytes_compiler: mw.Compiler) -> None:
+    index = bytes_compiler.json_schema('{"minimum": 12345678901234567890.5, "type": "number"}')
+    assert accepts(index, "12345678901234567890.5")
+    assert not accepts(index, "12345678901234567890.4")
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), object(), {1}])
+def test_what_is_no_json_value_is_refused(bytes_compiler: mw.Compiler, value: object) -> None:
+    with pytest.raises(mw.SchemaError):
+        bytes_compiler.json_schema({"const": value})
+    with pytest.raises(mw.SchemaError):
+        bytes_compiler.json_schema({"minimum": value})
+
+
+def test_ignored_keywords_are_listed(bytes_compiler: mw.Compiler) -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "array", "uniqueItems": True}}}
+    index = bytes_compiler.json_schema(schema, unsupported="ignore")
+    assert [(note.pointer, note.keyword) for note in index.ignored] == [
+        ("/properties/a/uniqueItems", "uniqueItems")
+    ]
+    assert accepts(index, '{"a":[1,1]}')
+    assert bytes_compiler.json_schema({"type": "object"}, unsupported="ignore").ignored == []
