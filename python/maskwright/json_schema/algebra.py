@@ -409,9 +409,11 @@ class Algebra:
     def _no_members(self, members: Members) -> list[Members]:
         no = self.forms.no
         place = members.place
-        parts = [Members({key: FALSE}, place=place) for key in members.named if key in members.required]
+        parts = []
         for key, form in members.named.items():
-            if form is not TRUE:
+            if key in members.required:  # not there, or there with another value: one clause, it is optional
+                parts.append(Members({key: no(form)}, place=place))
+            elif form is not TRUE:
                 parts.append(Members({key: no(form)}, required=frozenset((key,)), place=place))
         parts.extend(self._open_violations(members))
         if members.minimum:
