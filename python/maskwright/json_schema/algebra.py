@@ -201,6 +201,7 @@ class Algebra:
     def meet_members(self, a: Members, b: Members) -> Members | None:
         """The objects that are in both; None if there surely are none."""
         join = self.join
+        self.spend((len(a.named) + len(b.named)) // 8)
         named = {
             key: join((form, b.named[key] if key in b.named else form_at(b, key)))
             for key, form in a.named.items()
