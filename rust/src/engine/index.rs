@@ -35,9 +35,6 @@ impl Default for ServeLimits {
     }
 }
 
-/// A cache takes some 100 kB when it is empty; below ten times that it would be made anew all the time.
-const MIN_CACHE_BYTES: u64 = 1 << 20;
-
 /// How many frames are kept at first to see whether they settle a mask; doubled until they do.
 const FIRST_DEPTH: u32 = 2;
 /// Past this many frames the whole stack is taken.
@@ -96,7 +93,7 @@ impl Index {
     }
 
     pub fn is_full(&self, cache: &Cache) -> bool {
-        cache.bytes() as u64 > self.limits.cache_bytes.max(MIN_CACHE_BYTES)
+        cache.bytes() as u64 > self.limits.cache_bytes
     }
 
     pub fn moves<'e>(&'e self, cache: &'e Cache) -> Moves<'e> {
