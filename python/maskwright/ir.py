@@ -159,7 +159,7 @@ class Builder:
     (('number',), 1)
     """
 
-    __slots__ = ("_blob", "_blobs", "_chars", "_count", "_ids", "_names", "_rules", "_words")
+    __slots__ = ("_blob", "_blobs", "_chars", "_count", "_ids", "_literals", "_names", "_rules", "_words")
 
     def __init__(self) -> None:
         self._words: list[int] = []
@@ -167,6 +167,7 @@ class Builder:
         self._blobs: dict[bytes, int] = {}
         self._chars: dict[tuple[tuple[int, int], ...], Node] = {}
         self._ids: dict[tuple[int, ...], Node] = {}
+        self._literals: dict[bytes, Node] = {}
         self._count = 0
         self._rules: list[Node | None] = []
         self._names: list[str] = []
@@ -179,6 +180,7 @@ class Builder:
         made._blobs = self._blobs.copy()
         made._chars = self._chars.copy()
         made._ids = self._ids.copy()
+        made._literals = self._literals.copy()
         made._count = self._count
         made._rules = self._rules.copy()
         made._names = self._names.copy()
@@ -192,7 +194,10 @@ class Builder:
 
     def literal(self, text: bytes) -> Node:
         """Exactly these bytes."""
-        return self._node((OP_LITERAL, self._store(text), len(text)))
+        found = self._literals.get(text)
+        if found is None:
+            found = self._literals[text] = self._node((OP_LITERAL, self._store(text), len(text)))
+        return found
 
     def byte_class(self, members: Iterable[int]) -> Node:
         """One byte out of `members`."""
@@ -247,6 +252,8 @@ class Builder:
 
     def choice(self, branches: Sequence[Node]) -> Node:
         """Any of the branches; no branches: the empty language."""
+        if len(branches) == 1:
+            return branches[0]
         unique = tuple(dict.fromkeys(branches))
         if len(unique) == 1:
             return unique[0]

@@ -32,7 +32,9 @@ def write_members(writer: Writer, members: Members, names: Names | None) -> Node
     if members.exists:
         return _with_others(writer, members)
     low = max(members.minimum, len(members.required))
-    shown = {key: form for key, form in members.named.items() if form is not FALSE}
+    shown = members.named
+    if FALSE in shown.values():
+        shown = {key: form for key, form in shown.items() if form is not FALSE}
     high = members.maximum
     if not members.opens:
         high = None if high is not None and high >= len(shown) else high

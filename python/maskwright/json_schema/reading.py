@@ -438,7 +438,8 @@ class Reader:
         properties = schema.get("properties", _NO_PROPERTIES)
         if not isinstance(properties, dict) or not all(map(_is_text, properties)):
             raise malformed(place, "properties", "it must be an object of schemas, its keys strings")
-        named = {key: self.child(place, inner, "properties", key) for key, inner in properties.items()}
+        child = self.child
+        named = {key: child(place, inner, "properties", key) for key, inner in properties.items()}
         required = self._names(place, schema["required"], "required") if "required" in schema else []
         members = Members(
             named,
@@ -448,7 +449,8 @@ class Reader:
             self._count(place, schema, "maxProperties"),
             place=place,
         )
-        self._add_opens(place, schema, members)
+        if "additionalProperties" in schema or "patternProperties" in schema:
+            self._add_opens(place, schema, members)
         for key in required:
             if key not in named:
                 named[key] = self._form_of_other(members, key)
@@ -643,7 +645,7 @@ def _is_no_object(members: Members) -> bool:
     if members.maximum is not None and low > members.maximum:
         return True
     named = members.named
-    return any(named[key] is FALSE for key in members.required)
+    return FALSE in named.values() and any(named[key] is FALSE for key in members.required)
 
 
 _IN_PLACE: dict[str, Callable[[Reader, Place, dict[str, Any]], Form]] = {

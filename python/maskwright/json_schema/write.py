@@ -289,6 +289,8 @@ class Writer:
         return self.builder.choice([write_items(self, items) for items in clauses])
 
     def _objects(self, clauses: tuple[Members, ...], names: Names | None) -> Node:
+        if len(clauses) == 1 and not clauses[0].exists:
+            return write_members(self, clauses[0], names)
         settle = self.reader.algebra.settle
         settled = [one for members in clauses for one in (settle(members) if members.exists else (members,))]
         return self.builder.choice([write_members(self, members, names) for members in settled])
