@@ -159,9 +159,21 @@ class Builder:
     (('number',), 1)
     """
 
-    __slots__ = ("_blob", "_blobs", "_chars", "_count", "_ids", "_literals", "_names", "_rules", "_words")
+    __slots__ = (
+        "_before",
+        "_blob",
+        "_blobs",
+        "_chars",
+        "_count",
+        "_ids",
+        "_literals",
+        "_names",
+        "_rules",
+        "_words",
+    )
 
     def __init__(self) -> None:
+        self._before = b""
         self._words: list[int] = []
         self._blob = bytearray()
         self._blobs: dict[bytes, int] = {}
@@ -175,7 +187,8 @@ class Builder:
     def copy(self) -> Builder:
         """A builder that goes on from here, on its own."""
         made = Builder.__new__(Builder)
-        made._words = self._words.copy()
+        made._before = self._encoded()
+        made._words = []
         made._blob = self._blob.copy()
         made._blobs = self._blobs.copy()
         made._chars = self._chars.copy()
@@ -443,10 +456,13 @@ class Builder:
             if body is None:
                 raise _misuse(f"rule {name!r} is declared and never defined")
             rules.append(body)
-        words = _little_endian(array("I", self._words))
-        return Grammar(words, bytes(self._blob), tuple(rules), tuple(self._names), root)
+        return Grammar(self._encoded(), bytes(self._blob), tuple(rules), tuple(self._names), root)
 
     # The record
+
+    def _encoded(self) -> bytes:
+        """All records: those of the builder that this one is a copy of are bytes already."""
+        return self._before + _little_endian(array("I", self._words)) if self._words else self._before
 
     def _node(self, record: tuple[int, ...]) -> Node:
         found = self._ids.get(record)

@@ -15,11 +15,11 @@ from functools import lru_cache
 from typing import Any
 
 from maskwright.errors import LimitError
-from maskwright.ir import Builder, Grammar, Node
+from maskwright.ir import SPELLING_JSON, SPELLING_RAW, Builder, Grammar, Node, Open
 from maskwright.json_schema import numbers as number_sets
 from maskwright.json_schema.arrays import write_items
 from maskwright.json_schema.clauses import ANY_NUMBER, ANY_STRING, Cases, Items, Members, Numbers, StringSet
-from maskwright.json_schema.forms import Form
+from maskwright.json_schema.forms import TRUE, Form
 from maskwright.json_schema.keywords import Part
 from maskwright.json_schema.numbers import INTEGERS, NumberSet
 from maskwright.json_schema.objects import write_members
@@ -61,7 +61,8 @@ def _start(style: Style, whitespace: Whitespace) -> _Start:
     numbers = {one: one.node(builder, style) for one in (INTEGERS, ANY_NUMBER.set)}
     builder.literals([b"true", b"false"])
     builder.literal(b"null")
-    return _Start(builder, spelling, layout, numbers, text, key)
+    made = builder.copy()
+    return _Start(made, spelling.copy(made), layout.copy(made), numbers, text, key)
 
 
 class Writer:
@@ -126,8 +127,8 @@ class Writer:
         """A node for the values of a form. `names`: the order of members where that is not the form's own."""
         key = (form, names)
         found = self._nodes.get(key)
-        if found is None and form.kind == "schema":
-            found = self._straight(form.payload, names)
+        if found is None and (form is TRUE or form.kind == "schema"):
+            found = self._any_value() if form is TRUE else self._straight(form.payload, names)
             if found is not None:
                 self._nodes[key] = found
         if found is None:
@@ -153,6 +154,27 @@ class Writer:
             names = self.order(form, names)
             return self.builder.choice([self.value(part, names) for part in form.parts])
         return self._cases(form, self.place, names)
+
+    def _any_value(self) -> Node:
+        """Any JSON value: what the clauses of `TRUE` come to, which most schemas need for other members."""
+        builder, layout, name = self.builder, self.layout, self._name(self.place)
+        ways = [self._new_scalar(kind) for kind in ("null", "boolean", "number", "string")]
+        array, members = builder.rule(name), builder.rule(name)
+        found = builder.choice([*ways, builder.reference(array), builder.reference(members)])
+        later = builder.repeat(builder.sequence([layout.comma, found]), 0, None)
+        items = builder.sequence([found, later])
+        builder.define(array, layout.container(b"[]", items, may_be_empty=True))
+        tail = builder.sequence([layout.colon, found])
+        body = builder.members(
+            layout.comma,
+            (),
+            [Open(self._start.key, tail)],
+            minimum=1,
+            ordered=self.ordered,
+            spelling=SPELLING_RAW if self.style == "generate" else SPELLING_JSON,
+        )
+        builder.define(members, layout.container(b"{}", body, may_be_empty=True))
+        return found
 
     def _straight(self, place: Place, names: Names | None) -> Node | None:
         """A schema of one type whose keywords speak about that type; None for any other."""
