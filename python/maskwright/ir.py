@@ -185,7 +185,14 @@ class Builder:
         self._names: list[str] = []
 
     def copy(self) -> Builder:
-        """A builder that goes on from here, on its own."""
+        """A builder that goes on from here, on its own.
+
+        >>> b = Builder()
+        >>> first = b.literal(b"a")
+        >>> other = b.copy()
+        >>> other.literal(b"a") == first, other.literal(b"b") == b.literal(b"c")
+        (True, True)
+        """
         made = Builder.__new__(Builder)
         made._before = self._encoded()
         made._words = []
@@ -387,7 +394,17 @@ class Builder:
     # Fragments
 
     def fragment(self, node: Node) -> Fragment:
-        """A node of this builder, without references, for `graft` to put into others."""
+        """A node of this builder, regular and without grafts inside, for `graft` to put into others.
+
+        >>> b, other = Builder(), Builder()
+        >>> digits = b.fragment(b.repeat(b.byte_class(b"0123456789"), 1, None))
+        >>> grafted = other.sequence([other.literal(b"-"), other.graft(digits)])
+        >>> direct = Builder()
+        >>> parts = [direct.literal(b"-"), direct.repeat(direct.byte_class(b"0123456789"), 1, None)]
+        >>> straight = direct.grammar(direct.rule("number", direct.sequence(parts)))
+        >>> other.grammar(other.rule("number", grafted)) == straight
+        True
+        """
         records: list[list[int]] = []
         needed = {node}
         for number, known in sorted(((n, r) for r, n in self._ids.items()), reverse=True):
@@ -401,6 +418,8 @@ class Builder:
         places: dict[Node, Node] = {}
         for number, *record in reversed(records):
             inner, texts = _inner(record)
+            if not all(record[i] in places for i in inner):
+                raise _misuse("a fragment holds no other fragment")
             start = len(words) + 1
             nodes += [start + i for i in inner]
             blobs += [start + i for i in texts]
@@ -413,6 +432,8 @@ class Builder:
                 blob += text
             words += (record[0], len(record) - 1, *record[1:])
             places[number] = len(places)
+        if node not in places:
+            raise _misuse("a fragment is made of a node of its own builder, not of a graft")
         return Fragment(
             np.array(words, np.int64),
             np.array(nodes, np.int64),
