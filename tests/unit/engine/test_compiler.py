@@ -270,3 +270,9 @@ def test_what_objects_look_like(compiler: Compiler) -> None:
     assert repr(index).startswith("<Index of regex '" + "a" * 50 + "'...,")
     assert repr(compiler).startswith("<Compiler for 259 ids, 1 formats kept in ")
     assert repr(index.constraint()) == "<Constraint after 0 tokens, must go on>"
+
+
+@pytest.mark.parametrize("token_id", [-1, 2**32 - 1, 2**40])
+def test_no_token_id_is_refused_by_the_builder(token_id: int) -> None:
+    with pytest.raises(MaskwrightError, match=f"not a token id: {token_id}"):
+        Builder().special(token_id)
