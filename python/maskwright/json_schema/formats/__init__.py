@@ -63,7 +63,7 @@ def node(name: str, spelling: Spelling, *, exact: bool | None = None) -> Node:
 
 @cache
 def _fragment(name: str, every: bool, style: Style) -> Fragment:
-    """Written once in a process: a URI takes 1,400 nodes."""
+    """Written once in a process: a URI takes 109 nodes, and 14 µs to graft."""
     spelling = Spelling(Builder(), style)
     writer = Writer(spelling.builder, spelling.char, spelling.codes, max_work=UNBOUNDED)
     return spelling.builder.fragment(language.write(_language(name, every), writer))
