@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import operator
 import os
 import time
 from array import array
@@ -251,7 +252,7 @@ class Compiler:
         The row of a None gets every token with bytes and every EOS. Returns None, or for each constraint
         its error or None: a row with an error is all zero, and the others are filled.
         """
-        native_rows = None if rows is None else [int(row) for row in rows]
+        native_rows = None if rows is None else [operator.index(row) for row in rows]
         return fill_bitmasks(list(constraints), bitmask, native_rows, self._native, self.threads)
 
     def stats(self) -> dict[str, Any]:

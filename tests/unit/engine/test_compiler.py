@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from maskwright import Compiler, Limits, Vocabulary, errors
+from maskwright import Compiler, Limits, Vocabulary, allocate_bitmask, errors
 from maskwright.errors import LimitError, MaskwrightError, VocabularyError
 from maskwright.ir import Builder
 
@@ -276,3 +276,9 @@ def test_what_objects_look_like(compiler: Compiler) -> None:
 def test_no_token_id_is_refused_by_the_builder(token_id: int) -> None:
     with pytest.raises(MaskwrightError, match=f"not a token id: {token_id}"):
         Builder().special(token_id)
+
+
+def test_a_fraction_is_no_row() -> None:
+    compiler = Compiler(Vocabulary.from_tokens([b"a", None], eos_id=1))
+    with pytest.raises(TypeError, match="integer"):
+        compiler.fill_bitmasks([None], allocate_bitmask(1, 2), [0.9])  # type: ignore[list-item]
