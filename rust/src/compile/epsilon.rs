@@ -63,12 +63,15 @@ fn nullable_rules(drafts: &[Draft]) -> Vec<bool> {
     search.nullable
 }
 
+/// The rule called, if it is a call, and the state after.
+type Onward = (Option<u32>, u32);
+
 struct EmptySearch<'d> {
     drafts: &'d [Draft],
     nullable: Vec<bool>,
     reached: Vec<FxHashSet<u32>>,
     /// For each rule, where ε-edges and calls lead from each state.
-    next: Vec<FxHashMap<u32, Vec<(Option<u32>, u32)>>>,
+    next: Vec<FxHashMap<u32, Vec<Onward>>>,
     /// For each rule, the calls of it as (caller, state before, state after).
     calls: Vec<Vec<(u32, u32, u32)>>,
     open: Vec<(u32, u32)>,
