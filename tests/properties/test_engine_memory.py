@@ -266,9 +266,6 @@ def test_items_of_few_values_in_many_spellings_are_refused(compiler: Compiler) -
             compiler.ir(builder.grammar(builder.rule("items", items)))
 
 
-@pytest.mark.xfail(
-    strict=True, reason="the engine does not see that an object needs another one in a required member"
-)
 def test_objects_that_need_another_one_within_are_refused(compiler: Compiler) -> None:
     """Whether a member can be counts as what it must have: required keys, and enough members."""
     wrong = []

@@ -116,6 +116,7 @@ impl<'r> Spine<'r> {
                     state.edges.iter().map(|edge| self.place(member, edge)).collect()
                 };
                 let mut accept = id != 0 && state.accept && member == goal;
+                budget.spend_edges(reached.len() as u64)?;
                 for (rule, state) in reached {
                     let state = &self.rules[rule as usize].states[state as usize];
                     edges.extend(state.edges.iter().map(|edge| self.place(rule, edge)));

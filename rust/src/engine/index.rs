@@ -38,6 +38,12 @@ impl Default for ServeLimits {
 /// A cache takes some 100 kB when it is empty; below ten times that it would be made anew all the time.
 const MIN_CACHE_BYTES: u64 = 1 << 20;
 
+/// One configuration may have an item for so many units of the work of a mask: the root of the trie alone has 256 bytes to
+/// step over. Counters in counters, `((a{0,1000}){0,1000}){0,1000}`, have n² / 2 items after n bytes.
+const WORK_OF_AN_ITEM: u64 = 512;
+/// However little work is granted: so many take a configuration less than a millisecond.
+const MIN_ITEMS: u64 = 1_024;
+
 /// How many frames are kept at first to see whether they settle a mask; doubled until they do.
 const FIRST_DEPTH: u32 = 2;
 /// Past this many frames the whole stack is taken.
@@ -100,7 +106,9 @@ impl Index {
     }
 
     pub fn moves<'e>(&'e self, cache: &'e Cache) -> Moves<'e> {
-        Moves { program: &self.program, cache, max_depth: self.limits.stack_depth, opaque: false }
+        let max_items = (self.limits.mask_work / WORK_OF_AN_ITEM).max(MIN_ITEMS) as usize;
+        let max_depth = self.limits.stack_depth;
+        Moves { program: &self.program, cache, max_depth, max_items, opaque: false }
     }
 
     pub fn work(&self) -> Work {
