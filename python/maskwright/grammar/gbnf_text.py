@@ -6,6 +6,7 @@ import re
 from functools import lru_cache
 
 from maskwright.ir import MAX_CODE_POINT, merge_ranges
+from maskwright.regex.ranges import invert
 
 SURROGATES = (0xD800, 0xDFFF)
 
@@ -50,12 +51,12 @@ def class_ranges(raw: str) -> tuple[tuple[int, int], ...]:
     (((45, 45), (97, 99), (120, 120)), ((0, 97),))
     """
     negated = raw.startswith("^")
-    ranges = merge_ranges(_listed(raw, 1 if negated else 0))
+    ranges = tuple(merge_ranges(_listed(raw, 1 if negated else 0)))
     if negated:
-        ranges = _complement(ranges)
+        ranges = invert(ranges)
     if all(SURROGATES[0] <= low and high <= SURROGATES[1] for low, high in ranges):
         raise TextError("this character class has no character", 0)
-    return tuple(ranges)
+    return ranges
 
 
 def _listed(raw: str, at: int) -> list[tuple[int, int]]:
@@ -98,15 +99,3 @@ def _character(match: re.Match[str]) -> str:
     if code > MAX_CODE_POINT:
         raise TextError("past U+10FFFF, the last code point", match.start())
     return chr(code)
-
-
-def _complement(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    gaps = []
-    start = 0
-    for low, high in ranges:
-        if start < low:
-            gaps.append((start, low - 1))
-        start = high + 1
-    if start <= MAX_CODE_POINT:
-        gaps.append((start, MAX_CODE_POINT))
-    return gaps

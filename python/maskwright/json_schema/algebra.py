@@ -201,6 +201,7 @@ class Algebra:
     def meet_members(self, a: Members, b: Members) -> Members | None:
         """The objects that are in both; None if there surely are none."""
         join = self.join
+        self.spend((len(a.named) + len(b.named)) // 8)
         named = {
             key: join((form, b.named[key] if key in b.named else form_at(b, key)))
             for key, form in a.named.items()
@@ -409,9 +410,11 @@ class Algebra:
     def _no_members(self, members: Members) -> list[Members]:
         no = self.forms.no
         place = members.place
-        parts = [Members({key: FALSE}, place=place) for key in members.named if key in members.required]
+        parts = []
         for key, form in members.named.items():
-            if form is not TRUE:
+            if key in members.required:  # not there, or there with another value: one clause, it is optional
+                parts.append(Members({key: no(form)}, place=place))
+            elif form is not TRUE:
                 parts.append(Members({key: no(form)}, required=frozenset((key,)), place=place))
         parts.extend(self._open_violations(members))
         if members.minimum:

@@ -1,7 +1,7 @@
 //! What an index has found out so far: frames, configurations, masks. Shared by all constraints of the index.
 //!
-//! A cache only grows. When it is full the index starts a new one and constraints move over; the old one lives as long
-//! as some history still points into it.
+//! A cache only grows. When it is full the index starts a new one and constraints move over, each when it takes its next
+//! token; the old one goes with the last of them.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
