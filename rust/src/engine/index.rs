@@ -74,12 +74,11 @@ impl Index {
     pub fn checked(program: Program, vocabulary: Arc<Vocabulary>, limits: ServeLimits) -> Result<Index> {
         if let Some(token) = program.tokens().find(|&token| !vocabulary.is_special(token)) {
             let what = format!("the format names token {token}, which is no special token of the vocabulary");
-            let why = "an ordinary token is named by its text".into();
-            return Err(Error::Grammar { what, why });
+            return Err(Error::grammar(what, "an ordinary token is named by its text"));
         }
         let missing = super::reach::missing_bytes(&program, &vocabulary);
         if !missing.is_empty() {
-            let bytes: Vec<String> = missing.iter().map(|byte| format!("{byte:#04x}")).collect();
+            let bytes: Vec<String> = missing.iter().map(|&byte| shown(byte)).collect();
             let what =
                 format!("the vocabulary has no token for bytes that the format needs: {}", bytes.join(" "));
             return Err(Error::vocabulary(what, "the bytes of the tokens"));
@@ -176,4 +175,9 @@ impl Index {
     pub fn current(&self) -> Arc<Cache> {
         self.cache.read().unwrap_or_else(std::sync::PoisonError::into_inner).clone()
     }
+}
+
+/// A byte as a character where it is a printable one, else in hexadecimal.
+fn shown(byte: u8) -> String {
+    if byte.is_ascii_graphic() { format!("{:?}", byte as char) } else { format!("{byte:#04x}") }
 }
