@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any, ClassVar
 
 import maskwright as mw
@@ -60,6 +61,10 @@ class Maskwright(Engine):
         if kind == "choices":
             return self.compiler.choices(source)
         raise Refused(f"no notation {kind!r}")
+
+    def ready_from_disk(self, folder: Path) -> bool:
+        mw.Compiler(self.vocab, cache_dir=folder)
+        return True
 
     def wrap(self, raw: Any) -> Matcher:
         return Matcher(raw, raw.fill_bitmask, raw.advance, raw.rollback, raw.fork, raw.is_complete)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from maskwright.errors import MaskwrightError
 from maskwright.ir import Builder, Grammar
@@ -29,7 +29,7 @@ def encoded(texts: Iterable[str | bytes]) -> list[bytes]:
         _refuse(
             "choices are not several texts", why=f"the type is {type(texts).__name__}", try_="a list of texts"
         )
-    words = [text if type(text) is bytes else _encoded(text, at) for at, text in enumerate(texts)]
+    words = _all_encoded(list(texts))
     if not words:
         _refuse(
             "there is nothing to choose from", why="no text at all would be allowed", code="choices.empty"
@@ -41,6 +41,16 @@ def choices_to_ir(words: Sequence[bytes]) -> Grammar:
     """The format of all the words."""
     builder = Builder()
     return builder.grammar(builder.rule("choices", builder.literals(words)))
+
+
+def _all_encoded(texts: list[Any]) -> list[bytes]:
+    """All texts as bytes; where they are all `str`, in one pass (a call a text takes 0.1 s for 100,000)."""
+    if set(map(type, texts)) == {str}:
+        try:
+            return list(map(str.encode, texts))
+        except UnicodeEncodeError:
+            pass  # the slow way finds the place
+    return [text if type(text) is bytes else _encoded(text, at) for at, text in enumerate(texts)]
 
 
 def _encoded(text: object, at: int) -> bytes:

@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import time
+from array import array
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from hashlib import blake2b, sha256
@@ -135,7 +136,7 @@ class Compiler:
         for what is neither, `VocabularyError`, and `LimitError`.
         """
         words = encoded(texts)
-        digest = blake2b(b"".join(b"%d " % len(word) for word in words))
+        digest = blake2b(array("Q", map(len, words)))
         digest.update(b"".join(words))
         return self._compile(
             ("choices", digest.digest()), lambda: (choices_to_ir(words), ()), f"{len(words)} choices"

@@ -32,6 +32,9 @@ from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from typing import NamedTuple
+
+import numpy as np
 
 from maskwright.errors import MaskwrightError
 
@@ -42,6 +45,7 @@ __all__ = [
     "UNBOUNDED",
     "Builder",
     "Declared",
+    "Fragment",
     "Grammar",
     "Node",
     "Open",
@@ -70,6 +74,15 @@ OP_DECIMAL = 14
 OP_NESTED = 15
 OP_INDENTATION = 16
 
+_TEXTS = {
+    OP_LITERAL: (1,),
+    OP_BYTE_CLASS: (1,),
+    OP_CHARS: (1,),
+    OP_LITERALS: (1, 3),
+    OP_DECIMAL: (1,),
+}
+"""Where in a record texts are, for the leaves that have some."""
+
 SPELLING_RAW = 0
 """Two keys or items are the same if their bytes are."""
 SPELLING_JSON = 1
@@ -80,8 +93,7 @@ Node = int
 Rule = int
 
 
-@dataclass(frozen=True, slots=True)
-class Declared:
+class Declared(NamedTuple):
     """A member with a key of its own: `key` (regular) spells it, quotes and all; `tail` follows the key."""
 
     key: Node
@@ -89,8 +101,7 @@ class Declared:
     required: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Open:
+class Open(NamedTuple):
     """Members whose keys are in a language: the texts of `key` (regular) that are no declared key."""
 
     key: Node
@@ -122,6 +133,21 @@ class Grammar:
         return digest.hexdigest()
 
 
+@dataclass(frozen=True, slots=True)
+class Fragment:
+    """A node with all that it needs, to be put into many builders: see `Builder.fragment`.
+
+    `words` holds its records, nodes counted from 0 and bytes from the start of `blob`; `nodes` and `blobs`
+    are the places in `words` that hold such numbers. All int64.
+    """
+
+    words: np.ndarray
+    nodes: np.ndarray
+    blobs: np.ndarray
+    blob: bytes
+    count: int
+
+
 class Builder:
     """Writes a `Grammar`, node by node.
 
@@ -133,17 +159,45 @@ class Builder:
     (('number',), 1)
     """
 
-    __slots__ = ("_blob", "_blobs", "_chars", "_count", "_ids", "_names", "_rules", "_words")
+    __slots__ = (
+        "_before",
+        "_blob",
+        "_blobs",
+        "_chars",
+        "_count",
+        "_ids",
+        "_literals",
+        "_names",
+        "_rules",
+        "_words",
+    )
 
     def __init__(self) -> None:
+        self._before = b""
         self._words: list[int] = []
         self._blob = bytearray()
         self._blobs: dict[bytes, int] = {}
         self._chars: dict[tuple[tuple[int, int], ...], Node] = {}
         self._ids: dict[tuple[int, ...], Node] = {}
+        self._literals: dict[bytes, Node] = {}
         self._count = 0
         self._rules: list[Node | None] = []
         self._names: list[str] = []
+
+    def copy(self) -> Builder:
+        """A builder that goes on from here, on its own."""
+        made = Builder.__new__(Builder)
+        made._before = self._encoded()
+        made._words = []
+        made._blob = self._blob.copy()
+        made._blobs = self._blobs.copy()
+        made._chars = self._chars.copy()
+        made._ids = self._ids.copy()
+        made._literals = self._literals.copy()
+        made._count = self._count
+        made._rules = self._rules.copy()
+        made._names = self._names.copy()
+        return made
 
     # Leaves
 
@@ -153,7 +207,10 @@ class Builder:
 
     def literal(self, text: bytes) -> Node:
         """Exactly these bytes."""
-        return self._node((OP_LITERAL, self._store(text), len(text)))
+        found = self._literals.get(text)
+        if found is None:
+            found = self._literals[text] = self._node((OP_LITERAL, self._store(text), len(text)))
+        return found
 
     def byte_class(self, members: Iterable[int]) -> Node:
         """One byte out of `members`."""
@@ -208,6 +265,8 @@ class Builder:
 
     def choice(self, branches: Sequence[Node]) -> Node:
         """Any of the branches; no branches: the empty language."""
+        if len(branches) == 1:
+            return branches[0]
         unique = tuple(dict.fromkeys(branches))
         if len(unique) == 1:
             return unique[0]
@@ -325,6 +384,53 @@ class Builder:
             raise _misuse("an indentation begins with something: a line break, say")
         return self._node((OP_INDENTATION, self._store(lead), len(lead), self._store(unit), len(unit)))
 
+    # Fragments
+
+    def fragment(self, node: Node) -> Fragment:
+        """A node of this builder, without references, for `graft` to put into others."""
+        records: list[list[int]] = []
+        needed = {node}
+        for number, known in sorted(((n, r) for r, n in self._ids.items()), reverse=True):
+            if number in needed:
+                records.append([number, *known])
+                needed.update(known[i] for i in _inner(known)[0])
+        words: list[int] = []
+        nodes: list[int] = []
+        blobs: list[int] = []
+        blob = bytearray()
+        places: dict[Node, Node] = {}
+        for number, *record in reversed(records):
+            inner, texts = _inner(record)
+            start = len(words) + 1
+            nodes += [start + i for i in inner]
+            blobs += [start + i for i in texts]
+            for i in inner:
+                record[i] = places[record[i]]
+            for i in texts:
+                size = record[i + 1] * (4 if record[0] == OP_LITERALS and i == 3 else 1)
+                text = self._blob[record[i] : record[i] + size]
+                record[i] = len(blob)
+                blob += text
+            words += (record[0], len(record) - 1, *record[1:])
+            places[number] = len(places)
+        return Fragment(
+            np.array(words, np.int64),
+            np.array(nodes, np.int64),
+            np.array(blobs, np.int64),
+            bytes(blob),
+            len(places),
+        )
+
+    def graft(self, fragment: Fragment) -> Node:
+        """Put a fragment in: some µs, however large it is. Its nodes are not shared with others."""
+        words = fragment.words.copy()
+        words[fragment.nodes] += self._count
+        words[fragment.blobs] += len(self._blob)
+        self._words.extend(words.tolist())
+        self._blob += fragment.blob
+        self._count += fragment.count
+        return self._count - 1
+
     # Rules
 
     def rule(self, name: str, body: Node | None = None) -> Rule:
@@ -350,19 +456,19 @@ class Builder:
             if body is None:
                 raise _misuse(f"rule {name!r} is declared and never defined")
             rules.append(body)
-        words = _little_endian(array("I", self._words))
-        return Grammar(words, bytes(self._blob), tuple(rules), tuple(self._names), root)
+        return Grammar(self._encoded(), bytes(self._blob), tuple(rules), tuple(self._names), root)
 
     # The record
+
+    def _encoded(self) -> bytes:
+        """All records: those of the builder that this one is a copy of are bytes already."""
+        return self._before + _little_endian(array("I", self._words)) if self._words else self._before
 
     def _node(self, record: tuple[int, ...]) -> Node:
         found = self._ids.get(record)
         if found is not None:
             return found
-        words = self._words
-        words.append(record[0])
-        words.append(len(record) - 1)
-        words.extend(record[1:])
+        self._words += (record[0], len(record) - 1, *record[1:])
         node = self._ids[record] = self._count
         self._count += 1
         return node
@@ -373,6 +479,20 @@ class Builder:
             found = self._blobs[text] = len(self._blob)
             self._blob += text
         return found
+
+
+def _inner(record: Sequence[int]) -> tuple[Sequence[int], Sequence[int]]:
+    """Where in a record `(op, arg, ..)` nodes are, and where texts (the length comes next)."""
+    op, end = record[0], len(record)
+    if op in _TEXTS:
+        return (), _TEXTS[op]
+    if op in (OP_SEQUENCE, OP_CHOICE, OP_INTERSECTION):
+        return range(1, end), ()
+    if op in (OP_REPEAT, OP_COMPLEMENT):
+        return (1,), ()
+    if op == OP_EMPTY:
+        return (), ()
+    raise _misuse("a fragment holds regular parts only")
 
 
 def merge_ranges(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -24,8 +24,7 @@ class Limits:
     edges         edges of a compiled format
     mask_work     steps of one mask or one advance (a step takes 5 to 50 ns)
     stack_depth   how deep a text may be nested, in rules
-    cache_bytes   what an index may remember, at least 1 MiB; past it the index forgets and starts again, it
-                  never fails
+    cache_bytes   what an index may remember; past it the index forgets and starts again, it never fails
 
     >>> Limits(stack_depth=100).stack_depth
     100

@@ -76,5 +76,6 @@ class ProgressBar:
         self._stream.flush()
 
 
-def _is_terminal(stream: TextIO) -> bool:
-    return stream.isatty() and os.environ.get("TERM") != "dumb"
+def _is_terminal(stream: TextIO | None) -> bool:
+    """None is a closed standard error, and what Python has there without a console."""
+    return stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb"

@@ -66,3 +66,10 @@ def test_a_narrow_terminal_gets_one_line(clock: list[float], monkeypatch: pytest
     monkeypatch.setenv("COLUMNS", "20")
     shown = work(Terminal(), clock, 1.0)
     assert all(len(line.removeprefix("\x1b[K")) < 20 for line in shown.split("\r"))
+
+
+def test_a_closed_standard_error_gets_nothing(clock: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stderr", None)
+    with ProgressBar(1, "documents") as bar:
+        clock[0] += 100
+        bar.step()

@@ -7,7 +7,9 @@ standard error, with the place); 130 after Ctrl-C; 141 where the reader of our o
 from __future__ import annotations
 
 import argparse
+import errno
 import io
+import os
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
@@ -38,7 +40,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     0
     """
     _never_fail_on_a_character()
+    _stand_in_for_closed_streams()
     try:
+        _need_output()
         arguments = _parser().parse_args(_joined(sys.argv[1:] if argv is None else argv))
         code: int = arguments.run(arguments)
         sys.stdout.flush()
@@ -85,6 +89,20 @@ def _joined(argv: Sequence[str]) -> list[str]:
         else:
             joined.append(argument)
     return joined
+
+
+def _stand_in_for_closed_streams() -> None:
+    """Python has None for a stream that was closed before it started (`2>&-`, `<&-`)."""
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - as long as the process
+    if sys.stdin is None:
+        sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115 - as long as the process
+
+
+def _need_output() -> None:
+    """Results that nobody can read are a failure, as on a full disk."""
+    if sys.stdout is None:
+        raise OSError(errno.EBADF, "the standard output is closed")
 
 
 def _complain(error: object, code: int) -> int:

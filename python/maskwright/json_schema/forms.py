@@ -59,6 +59,17 @@ class Forms:
         key = (id(schema), id(place.resource), place.scope)
         return self._made.get(key) or self._new(key, "schema", (), place)
 
+    def child(self, place: Place, schema: dict[str, Any], steps: tuple[Any, ...]) -> Form:
+        """What a schema inside another one says, one that does not name itself."""
+        if not schema:
+            return TRUE
+        key = (id(schema), id(place.resource), place.scope)
+        found = self._made.get(key)
+        if found is None:
+            inner = type(place)(schema, place.resource, (place.trail, *steps), place.scope)
+            found = self._new(key, "schema", (), inner)
+        return found
+
     def canonical(self, form: Form) -> Form:
         """The first form with the same content: equal schemas at different places are one to the algebra."""
         if form.kind == "not":

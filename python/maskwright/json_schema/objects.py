@@ -32,7 +32,9 @@ def write_members(writer: Writer, members: Members, names: Names | None) -> Node
     if members.exists:
         return _with_others(writer, members)
     low = max(members.minimum, len(members.required))
-    shown = {key: form for key, form in members.named.items() if form is not FALSE}
+    shown = members.named
+    if FALSE in shown.values():
+        shown = {key: form for key, form in shown.items() if form is not FALSE}
     high = members.maximum
     if not members.opens:
         high = None if high is not None and high >= len(shown) else high
@@ -62,15 +64,6 @@ def in_order(members: Members, names: Names | None) -> Members:
     for name, form in members.named.items():
         named.setdefault(name, form)
     return replace(members, named=named)
-
-
-def _member(writer: Writer, key: str, form: Form) -> tuple[Node, Node]:
-    """The key, and what follows it."""
-    return writer.spelling.literal(key), _tail(writer, form)
-
-
-def _tail(writer: Writer, form: Form) -> Node:
-    return writer.builder.sequence([writer.layout.colon, writer.value(form)])
 
 
 def sequence(
@@ -103,19 +96,19 @@ def _remembered(writer: Writer, members: Members, low: int, high: int | None, ma
 def _members_node(writer: Writer, members: Members, low: int, high: int | None) -> Node:
     """What stands between the braces. A key that may not be there is declared without a tail."""
     builder = writer.builder
+    spell, tail, required = writer.spelling.literal, writer.tail, members.required
     declared = []
     for key, form in members.named.items():
         if form is FALSE:
             if not any(region.contains(key) for region, _ in members.opens):
                 continue
-            declared.append(Declared(writer.spelling.literal(key), builder.empty()))
+            declared.append(Declared(spell(key), builder.empty()))
             continue
-        spelled, tail = _member(writer, key, form)
-        declared.append(Declared(spelled, tail, key in members.required))
+        declared.append(Declared(spell(key), tail(form), key in required))
     return builder.members(
         writer.layout.comma,
         declared,
-        [Open(writer.key(region), _tail(writer, form)) for region, form in members.opens],
+        [Open(writer.key(region), tail(form)) for region, form in members.opens],
         minimum=low,
         maximum=high,
         ordered=writer.ordered,

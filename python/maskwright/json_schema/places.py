@@ -66,15 +66,16 @@ class Resource:
 
 
 class Place:
-    """A schema and where it is."""
+    """A schema and where it is. `flags`: what its keywords speak about, once a reader has looked."""
 
-    __slots__ = ("resource", "schema", "scope", "trail")
+    __slots__ = ("flags", "resource", "schema", "scope", "trail")
 
     def __init__(self, schema: Any, resource: Resource, trail: Trail, scope: tuple[Resource, ...]) -> None:
         self.schema = schema
         self.resource = resource
         self.trail = trail
         self.scope = scope
+        self.flags: int | None = None
 
     @property
     def draft(self) -> Draft:

@@ -47,6 +47,7 @@ MAX_IN_PLACE = 60
 TYPES = ("null", "boolean", "number", "integer", "string", "array", "object")
 _SINGLE = {name: frozenset((name,)) for name in TYPES}
 _INTEGER = Numbers(INTEGERS)
+_NO_PROPERTIES: dict[str, Any] = {}
 
 
 class Reader:
@@ -62,11 +63,12 @@ class Reader:
         self._ignored = ignored
         self._cases: dict[Form, Cases] = {}
         self._within: dict[Form, None] = {}
-        self._flags: dict[tuple[int, int], int] = {}
         self.pattern_places: dict[str, tuple[Place, str]] = {}
 
     def child(self, place: Place, schema: Any, *steps: Any) -> Form:
         """The form of a schema inside another one."""
+        if type(schema) is dict and not ("$id" in schema or "id" in schema or "$schema" in schema):
+            return self.forms.child(place, schema, steps)
         if schema is True:
             return TRUE
         if schema is False:
@@ -159,17 +161,15 @@ class Reader:
 
     def flags(self, place: Place) -> int:
         """What the keywords of a schema speak about, bits of `Part`."""
-        schema = place.schema
-        key = (id(schema), id(place.resource))
-        flags = self._flags.get(key)
+        flags = place.flags
         if flags is None:
-            known = place.keywords
+            schema, known = place.schema, place.resource.keywords
             flags = 0
             for keyword in schema if not self._ignored else self.kept(place):
                 flags |= known.get(keyword, Part.UNKNOWN)
             if flags & Part.REF and place.draft.ref_hides:
                 flags = Part.REF
-            self._flags[key] = flags
+            place.flags = flags
         return flags
 
     def _schema(self, place: Place) -> Cases:
@@ -197,7 +197,7 @@ class Reader:
         schema: dict[str, Any] = place.schema
         known = place.keywords
         ignored = self._ignored
-        if not ignored and all(key in known for key in schema):
+        if not ignored and schema.keys() <= known.keys():
             return schema
         return {
             key: value for key, value in schema.items() if key in known and (id(schema), key) not in ignored
@@ -237,10 +237,7 @@ class Reader:
             if items.maximum is not None and items.minimum > items.maximum:
                 cases.arrays = ()
         for members in cases.objects:
-            low = max(members.minimum, len(members.required))
-            if (members.maximum is not None and low > members.maximum) or any(
-                members.named[key] is FALSE for key in members.required
-            ):
+            if _is_no_object(members):
                 cases.objects = ()
 
     def _types(self, place: Place, schema: dict[str, Any]) -> frozenset[str]:
@@ -253,7 +250,27 @@ class Reader:
             raise malformed(place, "type", f"it must be one of {', '.join(TYPES)}, or a list of them")
         return frozenset(listed)
 
-    # Scalars
+    # One type only
+
+    def members(self, place: Place) -> Members | None:
+        """What the keywords of a schema say about objects; None for what needs another look."""
+        found = self._members(place, self.kept(place))
+        members = found[0] if found else None
+        return None if members is None or _is_no_object(members) else members
+
+    def items(self, place: Place) -> Items | None:
+        """What they say about arrays; None for what needs another look."""
+        items = self._items(place, self.kept(place))
+        return None if items.maximum is not None and items.minimum > items.maximum else items
+
+    def strings(self, place: Place) -> StringSet:
+        """What the keywords of a schema say about strings."""
+        return self._strings(place, self.kept(place))
+
+    def numbers(self, place: Place) -> NumberSet:
+        """What they say about numbers, or about integers if those are its type."""
+        schema = self.kept(place)
+        return self._numbers(place, schema, _INTEGER if schema["type"] == "integer" else ANY_NUMBER).set
 
     def _strings(self, place: Place, schema: dict[str, Any]) -> StringSet:
         low = self._count(place, schema, "minLength") or 0
@@ -418,10 +435,11 @@ class Reader:
     # Objects
 
     def _members(self, place: Place, schema: dict[str, Any]) -> tuple[Members, ...]:
-        properties = schema.get("properties", {})
-        if not isinstance(properties, dict) or not all(isinstance(key, str) for key in properties):
+        properties = schema.get("properties", _NO_PROPERTIES)
+        if not isinstance(properties, dict) or not all(map(_is_text, properties)):
             raise malformed(place, "properties", "it must be an object of schemas, its keys strings")
-        named = {key: self.child(place, inner, "properties", key) for key, inner in properties.items()}
+        child = self.child
+        named = {key: child(place, inner, "properties", key) for key, inner in properties.items()}
         required = self._names(place, schema["required"], "required") if "required" in schema else []
         members = Members(
             named,
@@ -431,7 +449,8 @@ class Reader:
             self._count(place, schema, "maxProperties"),
             place=place,
         )
-        self._add_opens(place, schema, members)
+        if "additionalProperties" in schema or "patternProperties" in schema:
+            self._add_opens(place, schema, members)
         for key in required:
             if key not in named:
                 named[key] = self._form_of_other(members, key)
@@ -614,6 +633,19 @@ class Reader:
     def nothing(self, place: Place, why: str) -> SchemaError:
         """No value: the error that says so."""
         return no_value(place, why)
+
+
+def _is_text(key: object) -> bool:
+    return isinstance(key, str)
+
+
+def _is_no_object(members: Members) -> bool:
+    """Is there no object on the face of it?"""
+    low = max(members.minimum, len(members.required))
+    if members.maximum is not None and low > members.maximum:
+        return True
+    named = members.named
+    return FALSE in named.values() and any(named[key] is FALSE for key in members.required)
 
 
 _IN_PLACE: dict[str, Callable[[Reader, Place, dict[str, Any]], Form]] = {

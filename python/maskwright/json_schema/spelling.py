@@ -68,6 +68,19 @@ class Spelling:
         self._written: dict[Hashable, Node] = {}
         self._quote = builder.literal(b'"')
 
+    def copy(self, builder: Builder) -> Spelling:
+        """The same into a copy of the builder."""
+        made = Spelling.__new__(Spelling)
+        made.builder = builder
+        made.style = self.style
+        made._chars = self._chars.copy()
+        made._digits = self._digits.copy()
+        made._free = self._free
+        made._any = self._any
+        made._written = self._written.copy()
+        made._quote = self._quote
+        return made
+
     def char(self, ranges: Ranges) -> Node:
         """One character out of a set (sorted ranges), where something shapes the text, or in a key."""
         found = self._chars.get(ranges)

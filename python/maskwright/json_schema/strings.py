@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from maskwright.ir import Builder, Node
+from maskwright.ir import Builder, Fragment, Node
 from maskwright.json_schema import formats
 from maskwright.json_schema.probe import PROBE_LIMITS, Probe
-from maskwright.json_schema.spelling import Spelling
+from maskwright.json_schema.spelling import Spelling, Style
 from maskwright.limits import Limits
 from maskwright.regex import lower_regex, read_regex
 from maskwright.regex.syntax import TEXT_END, TEXT_START, Sequence
@@ -218,11 +218,18 @@ def _found(pattern: str, text: str) -> bool:
 def _lowered(spelling: Spelling, pattern: str) -> Node:
     """The spellings of the strings in which an ECMA-262 pattern is found."""
     return spelling.remember(
-        ("pattern", pattern),
-        lambda: lower_regex(
-            spelling.builder, pattern, "ecma", search=True, spell=spelling.char, spell_text=spelling.codes
-        ),
+        ("pattern", pattern), lambda: spelling.builder.graft(_fragment(pattern, spelling.style))
     )
+
+
+@lru_cache(1024)
+def _fragment(pattern: str, style: Style) -> Fragment:
+    """Lowered once in a process: families of schemas have the same patterns again and again."""
+    spelling = Spelling(Builder(), style)
+    node = lower_regex(
+        spelling.builder, pattern, "ecma", search=True, spell=spelling.char, spell_text=spelling.codes
+    )
+    return spelling.builder.fragment(node)
 
 
 def _with_format(spelling: Spelling, name: str) -> Node:

@@ -87,11 +87,22 @@ def choose_whitespace(
 class Layout:
     """White space as nodes: separators, and what stands inside the brackets of a container."""
 
-    __slots__ = ("_builder", "_inner_close", "_inner_open", "_nests", "_void", "around", "colon", "comma")
+    __slots__ = (
+        "_builder",
+        "_ends",
+        "_inner_close",
+        "_inner_open",
+        "_nests",
+        "_void",
+        "around",
+        "colon",
+        "comma",
+    )
 
     def __init__(self, builder: Builder, whitespace: Whitespace) -> None:
         self._builder = builder
         self._nests = False
+        self._ends: dict[bytes, tuple[Node, Node, Node]] = {}
         nothing = builder.literal(b"")
         self.around = nothing
         self._inner_open = self._inner_close = self._void = nothing
@@ -102,6 +113,7 @@ class Layout:
             self.colon = builder.sequence([blank, builder.literal(b":"), blank])
             if whitespace == ANY:
                 self.around = blank
+            self._make_ends()
             return
         item, key = whitespace.item_separator or ",", whitespace.key_separator or ":"
         if whitespace.indent is not None:
@@ -114,12 +126,31 @@ class Layout:
         else:
             self.comma = builder.literal(item.encode())
         self.colon = builder.literal(key.encode())
+        self._make_ends()
+
+    def _make_ends(self) -> None:
+        """The brackets, and the empty containers."""
+        builder = self._builder
+        for brackets in (b"{}", b"[]"):
+            opening, closing = builder.literal(brackets[:1]), builder.literal(brackets[1:])
+            empty = builder.sequence([opening, self._void, closing])
+            self._ends[brackets] = (opening, closing, empty)
+
+    def copy(self, builder: Builder) -> Layout:
+        """The same into a copy of the builder."""
+        made = Layout.__new__(Layout)
+        made._builder = builder
+        made._nests = self._nests
+        made._ends = self._ends
+        made._inner_open, made._inner_close, made._void = self._inner_open, self._inner_close, self._void
+        made.around, made.colon, made.comma = self.around, self.colon, self.comma
+        return made
 
     def container(self, brackets: bytes, body: Node | None, may_be_empty: bool) -> Node:
         """`body`, never without a text, in brackets; the empty container too, or alone where there is no
         body."""
         builder = self._builder
-        opening, closing = builder.literal(brackets[:1]), builder.literal(brackets[1:])
+        opening, closing, empty = self._ends[brackets]
         ways = []
         if body is not None:
             inside = builder.sequence([self._inner_open, body])
@@ -127,7 +158,7 @@ class Layout:
                 inside = builder.nested(inside)
             ways.append(builder.sequence([opening, inside, self._inner_close, closing]))
         if may_be_empty:
-            ways.append(builder.sequence([opening, self._void, closing]))
+            ways.append(empty)
         return builder.choice(ways)
 
 

@@ -3,7 +3,10 @@
 //! Symbols are ranges of bytes, so that it serves word lists (one byte a range) and UTF-8 sequences alike;
 //! two ranges that follow the same prefix must be equal or disjoint.
 
-use rustc_hash::FxHashMap;
+use std::hash::{Hash, Hasher};
+
+use hashbrown::HashTable;
+use rustc_hash::FxHasher;
 
 type Symbol = (u8, u8);
 
@@ -22,7 +25,8 @@ pub struct AcyclicState {
 #[derive(Default)]
 pub struct AcyclicBuilder {
     finished: Vec<AcyclicState>,
-    register: FxHashMap<AcyclicState, u32>,
+    /// Finished states by content.
+    register: HashTable<u32>,
     /// The states along the last string; the edge to the next one has no target yet.
     open: Vec<(AcyclicState, Option<Symbol>)>,
     last: Vec<Symbol>,
@@ -66,12 +70,15 @@ impl AcyclicBuilder {
     }
 
     fn intern(&mut self, state: AcyclicState) -> u32 {
-        let next = self.finished.len() as u32;
         let finished = &mut self.finished;
-        *self.register.entry(state).or_insert_with_key(|state| {
-            finished.push(state.clone());
-            next
-        })
+        let hash = hash_of(&state);
+        if let Some(&id) = self.register.find(hash, |&id| finished[id as usize] == state) {
+            return id;
+        }
+        let id = finished.len() as u32;
+        finished.push(state);
+        self.register.insert_unique(hash, id, |&id| hash_of(&finished[id as usize]));
+        id
     }
 
     pub fn finish(mut self) -> Acyclic {
@@ -85,4 +92,11 @@ impl AcyclicBuilder {
         }
         Acyclic { states }
     }
+}
+
+fn hash_of(state: &AcyclicState) -> u64 {
+    let mut hasher = FxHasher::default();
+    state.hash(&mut hasher);
+    // The table takes its control bits from the top, where this hash is weak.
+    hasher.finish().wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }

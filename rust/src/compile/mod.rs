@@ -21,6 +21,7 @@ pub mod thompson;
 pub mod trim;
 pub mod utf8;
 pub mod words;
+pub mod words_only;
 
 use crate::error::{Error, Result};
 use crate::program::Program;
@@ -84,6 +85,9 @@ fn spend(spent: &mut u64, n: u64, limit: u64, name: &'static str) -> Result<()> 
 /// Compile a checked IR.
 pub fn compile(ir: &ir::Ir, limits: CompileLimits) -> Result<Program> {
     let mut budget = Budget::new(limits);
+    if let ir::Node::Literals { text, lengths } = ir.node(ir.rules[ir.root as usize]) {
+        return words_only::program(text, lengths, &ir.names[ir.root as usize], &mut budget);
+    }
     let shapes = shape::Shapes::new(ir);
     let (drafts, names, memories) = thompson::Thompson::new(ir, &shapes, &mut budget).build()?;
     let mut rules = epsilon::remove_epsilons(drafts, &mut budget)?;

@@ -21,6 +21,12 @@ pub const EMPTY: Content<'static> =
 /// About what an entry of a table takes, with its key and the table's spare room.
 const ENTRY_BYTES: usize = 32;
 
+/// Some bitmasks, and all their tokens in one.
+struct United {
+    _parts: Vec<Arc<[u32]>>,
+    words: Arc<[u32]>,
+}
+
 pub struct Cache {
     /// Which cache of its index it is.
     pub serial: u64,
@@ -36,6 +42,8 @@ pub struct Cache {
     outlines: Mutex<FxHashMap<(FrameId, u32), FrameId>>,
     /// For an item, the tokens that stay within its rule.
     insides: Mutex<FxHashMap<Item, Arc<[u32]>>>,
+    /// Unions of bitmasks that masks are patches on, by where those are; with them, so that they stay there.
+    united: Mutex<FxHashMap<Vec<usize>, United>>,
     /// For a configuration without frames and a trie, what it allows whatever they are.
     skeletons: Mutex<FxHashMap<(ConfigId, u64), Arc<Skeleton>>>,
     /// For a configuration with its texts left open, its mask as far as it is sure; none if it was cut off.
@@ -58,6 +66,7 @@ impl Cache {
             token_steps: Mutex::default(),
             outlines: Mutex::default(),
             insides: Mutex::default(),
+            united: Mutex::default(),
             drafts: Mutex::default(),
             skeletons: Mutex::default(),
             row_bytes: AtomicUsize::new(0),
@@ -209,5 +218,25 @@ impl Cache {
     pub fn set_draft(&self, config: ConfigId, draft: Option<Draft>) -> Arc<Option<Draft>> {
         self.add_row_bytes(64 + draft.as_ref().map_or(0, Draft::heap_bytes));
         lock(&self.drafts).entry(config).or_insert_with(|| Arc::new(draft)).clone()
+    }
+
+    /// All tokens of some bitmasks in one that is shared by all who ask for the same.
+    pub fn united(&self, mut parts: Vec<Arc<[u32]>>) -> Arc<[u32]> {
+        parts.sort_unstable_by_key(|words| words.as_ptr());
+        parts.dedup_by_key(|words| words.as_ptr());
+        if let [only] = &parts[..] {
+            return only.clone();
+        }
+        let key: Vec<usize> = parts.iter().map(|words| words.as_ptr() as usize).collect();
+        let mut known = lock(&self.united);
+        let united = known.entry(key).or_insert_with(|| {
+            let mut words = parts[0].to_vec();
+            for part in &parts[1..] {
+                words.iter_mut().zip(part.iter()).for_each(|(word, more)| *word |= more);
+            }
+            self.add_row_bytes(words.len() * 4);
+            United { _parts: parts, words: words.into() }
+        });
+        united.words.clone()
     }
 }

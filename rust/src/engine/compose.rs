@@ -323,14 +323,26 @@ impl<'e> Composer<'e> {
         }
     }
 
-    /// Walk the vocabulary with some items: what stays above their frames is known from the skeleton, the rest is walked.
+    /// Walk the vocabulary with some items. One by one where they are few: the start of a string or a number is the same
+    /// item wherever a value may stand, so its skeleton is there already.
     fn walk_vocabulary(&mut self, items: &[Item]) -> Result<()> {
+        if items.len() > MAX_SINGLE {
+            return self.walk_together(items);
+        }
+        items.iter().try_for_each(|item| self.walk_together(std::slice::from_ref(item)))
+    }
+
+    /// What stays above the items' frames is known from their skeleton, the rest is walked.
+    fn walk_together(&mut self, items: &[Item]) -> Result<()> {
         let skeleton = self.skeleton(items)?;
         match &skeleton.base {
             Some(words) => self.add_base(words.clone()),
             None => self.ids.extend_from_slice(&skeleton.ids),
         }
         self.doubtful.extend_from_slice(&skeleton.doubtful);
+        if skeleton.cuts.is_empty() {
+            return Ok(());
+        }
         let config = self.moves.part(items);
         let found = self.walk_cuts(&self.index.vocabulary.trie, &skeleton.cuts, config)?;
         self.take(found);
@@ -456,6 +468,10 @@ impl<'e> Composer<'e> {
         };
         if self.more.is_empty() {
             return patch(base, remove, ids, vocabulary.ordinary.as_ref());
+        }
+        if remove.is_empty() {
+            let bases = base.into_iter().chain(std::mem::take(&mut self.more)).collect();
+            return patch(Some(self.moves.cache.united(bases)), remove, ids, vocabulary.ordinary.as_ref());
         }
         let mut words = base.expect("more runs come after the first").to_vec();
         remove.iter().for_each(|&id| crate::mask::clear(&mut words, id));
@@ -698,6 +714,9 @@ pub struct CutNode {
     /// The bytes of the node's string.
     path: Box<[u8]>,
 }
+
+/// More items than this are walked together: each by itself goes through the top of the trie anew.
+const MAX_SINGLE: usize = 16;
 
 /// The key of skeletons over the whole vocabulary; parts have serials from 1 on.
 const WHOLE: u64 = 0;

@@ -35,9 +35,6 @@ impl Default for ServeLimits {
     }
 }
 
-/// A cache takes some 100 kB when it is empty; below ten times that it would be made anew all the time.
-const MIN_CACHE_BYTES: u64 = 1 << 20;
-
 /// One configuration may have an item for so many units of the work of a mask: the root of the trie alone has 256 bytes to
 /// step over. Counters in counters, `((a{0,1000}){0,1000}){0,1000}`, have n² / 2 items after n bytes.
 const WORK_OF_AN_ITEM: u64 = 512;
@@ -101,7 +98,7 @@ impl Index {
     }
 
     pub fn is_full(&self, cache: &Cache) -> bool {
-        cache.bytes() as u64 > self.limits.cache_bytes.max(MIN_CACHE_BYTES)
+        cache.bytes() as u64 > self.limits.cache_bytes
     }
 
     pub fn moves<'e>(&'e self, cache: &'e Cache) -> Moves<'e> {

@@ -52,9 +52,14 @@ impl Mask {
 
     /// Whether it has all tokens of a bitmask.
     pub fn covers(&self, ordinary: &[u32]) -> bool {
-        // A list that is short beside the vocabulary has not all of it.
-        if self.base.is_none() && self.add.len() < 8 * ordinary.len() {
-            return false;
+        let missing = |at: usize| ordinary[at] & !self.base.as_ref().map_or(0, |base| base[at]);
+        // Nearly always the base lacks more than is added, and that shows in the first few words.
+        let mut lacking = 0;
+        for at in 0..ordinary.len() {
+            lacking += missing(at).count_ones() as usize;
+            if lacking > self.add.len() {
+                return false;
+            }
         }
         let mut row = vec![0; ordinary.len()];
         self.fill(&mut row);

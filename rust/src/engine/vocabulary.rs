@@ -1,9 +1,8 @@
 //! The vocabulary as the engine sees it: the trie, the bytes of each token, and the parts shared by all formats.
 
-use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex};
 
-use rustc_hash::{FxHashMap, FxHasher};
+use rustc_hash::FxHashMap;
 
 use super::arena::lock;
 use super::part::{CharSet, Part};
@@ -26,8 +25,6 @@ pub struct Vocabulary {
     /// Ascending: the ids without bytes that a format may name; neither padding nor empty tokens.
     special: Vec<u32>,
     used: Box<[bool; 256]>,
-    /// Of all content: vocabularies with one are the same.
-    identity: u64,
     blob: Vec<u8>,
     offsets: Vec<u32>,
     parts: Mutex<Parts>,
@@ -69,8 +66,6 @@ impl Vocabulary {
         blob.iter().for_each(|&byte| used[byte as usize] = true);
         let special =
             (0u32..).zip(&strings).filter(|(_, bytes)| bytes.is_empty()).map(|(id, _)| id).collect();
-        let mut hasher = FxHasher::default();
-        (&blob, offsets, &eos).hash(&mut hasher);
         // `Trie::build` has checked that the blob is shorter than 2^31 bytes.
         let offsets = offsets.iter().map(|&at| at as u32).collect();
         Ok(Vocabulary {
@@ -81,7 +76,6 @@ impl Vocabulary {
             n_tokens,
             special,
             used,
-            identity: hasher.finish(),
             blob,
             offsets,
             parts: Mutex::default(),
@@ -95,13 +89,6 @@ impl Vocabulary {
         special.retain(|&id| id < self.n_tokens && self.bytes(id).is_empty());
         self.special = special;
         self
-    }
-
-    /// Whether masks for the one are masks for the other.
-    pub fn is_same(&self, other: &Vocabulary) -> bool {
-        std::ptr::eq(self, other)
-            || (self.n_tokens, self.blob.len(), self.identity)
-                == (other.n_tokens, other.blob.len(), other.identity)
     }
 
     pub fn special(&self) -> &[u32] {

@@ -379,12 +379,15 @@ pub fn fill_bitmasks<'py>(
             .collect::<PyResult<Vec<_>>>()?;
         let list: Vec<Option<&Constraint>> =
             held.iter().map(|held| held.as_ref().map(|c| &c.constraint)).collect();
-        if let Some(at) =
-            list.iter().position(|c| c.is_some_and(|c| !c.index().vocabulary.is_same(vocabulary)))
+        if let Some(at) = list
+            .iter()
+            .position(|c| c.is_some_and(|c| c.index().vocabulary.n_tokens() != vocabulary.n_tokens()))
         {
-            return Err(
-                Error::argument("constraints", format!("constraint {at} has another vocabulary")).into()
-            );
+            return Err(Error::argument(
+                "constraints",
+                format!("constraint {at} has a vocabulary of another size"),
+            )
+            .into());
         }
         let cold: Vec<&Constraint> = list.iter().flatten().copied().filter(|c| !c.is_hit()).collect();
         let made = if cold.is_empty() {

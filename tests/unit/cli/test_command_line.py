@@ -121,6 +121,25 @@ def test_full_disk_is_one_message() -> None:
     assert shown.stderr.count("\n") == 1
 
 
+@pytest.mark.skipif(os.name != "posix", reason="the shell of POSIX closes streams so")
+@pytest.mark.parametrize(
+    ("command", "code", "message"),
+    [
+        ("sample --regex a >&-", 1, "maskwright: error: [Errno 9] the standard output is closed\n"),
+        ("sample --regex a 2>&-", 0, ""),
+        ("dfa nowhere 2>&-", 2, ""),
+        ("dfa - <&-", 2, "maskwright: error: standard input: not JSON\n"),
+        ("check - <&-", 2, "maskwright: error: "),
+    ],
+)
+def test_closed_stream_is_no_traceback(command: str, code: int, message: str) -> None:
+    shell = ["sh", "-c", f'"$0" -m maskwright {command}', sys.executable]
+    shown = subprocess.run(shell, capture_output=True, text=True, timeout=60, check=False)
+    assert shown.returncode == code
+    assert shown.stderr.startswith(message)
+    assert "Traceback" not in shown.stderr
+
+
 def test_terminal_that_knows_only_ascii() -> None:
     shown = run("mask", "--regex", r"\xc3\xa9", "--tokens", "é <eos>", encoding="ascii")
     assert shown.returncode == 0

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from maskwright import Compiler, Limits, Vocabulary, errors
-from maskwright.errors import LimitError, MaskwrightError, VocabularyError
+from maskwright.errors import GrammarError, LimitError, MaskwrightError, VocabularyError
 from maskwright.ir import Builder
 
 DATA = Path(__file__).parents[2] / "data" / "engine"
