@@ -89,7 +89,13 @@ class EngineVocabulary:
     for an EOS id that is not in the vocabulary.
     """
 
-    def __new__(cls, blob: bytes, offsets: NDArray[np.int64], eos_ids: Iterable[int]) -> EngineVocabulary: ...
+    def __new__(
+        cls,
+        blob: bytes,
+        offsets: NDArray[np.int64],
+        eos_ids: Iterable[int],
+        special_ids: list[int] | None = None,
+    ) -> EngineVocabulary: ...
     @staticmethod
     def load(path: str | os.PathLike[str], key: str) -> EngineVocabulary | None:
         """The vocabulary that `saved(key)` was written for, with its parts.

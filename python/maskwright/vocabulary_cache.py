@@ -45,10 +45,21 @@ def _make(vocabulary: Vocabulary) -> EngineVocabulary:
     strings = [token or b"" for token in vocabulary.tokens]
     offsets = np.zeros(len(strings) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, strings), np.int64, len(strings)), out=offsets[1:])
-    made = EngineVocabulary(b"".join(strings), offsets, sorted(vocabulary.eos_ids))
+    made = EngineVocabulary(b"".join(strings), offsets, sorted(vocabulary.eos_ids), _special_ids(vocabulary))
     if len(strings) >= MIN_TOKENS:
         made.prebuild(common_classes())
     return made
+
+
+def _special_ids(vocabulary: Vocabulary) -> list[int]:
+    """The ids that a grammar may name: those named, those that end a text, and those without bytes among the
+    tokens. What comes after the last of all these is padding, and an empty token is none of them.
+    """
+    known = {*vocabulary.special.values(), *vocabulary.eos_ids}
+    end = len(vocabulary)
+    while end and vocabulary.tokens[end - 1] is None and end - 1 not in known:
+        end -= 1
+    return [token_id for token_id, token in enumerate(vocabulary.tokens[:end]) if token is None]
 
 
 def _write(path: Path, content: bytes) -> None:

@@ -12,7 +12,7 @@ pub enum Error {
     /// A ceiling on work or memory was reached; `limit` names it and `value` is its setting.
     Limit { what: String, limit: &'static str, value: u64 },
     /// A format that cannot be enforced, or that has no text.
-    Grammar { what: String, why: String },
+    Grammar { what: String, why: String, code: Option<&'static str> },
     /// An argument of a call that is out of range or of the wrong shape.
     Argument { what: String, argument: &'static str },
 }
@@ -20,6 +20,10 @@ pub enum Error {
 impl Error {
     pub fn vocabulary(what: impl Into<String>, place: impl Into<String>) -> Self {
         Error::Vocabulary { what: what.into(), place: place.into() }
+    }
+
+    pub fn grammar(what: impl Into<String>, why: impl Into<String>) -> Self {
+        Error::Grammar { what: what.into(), why: why.into(), code: None }
     }
 
     pub fn argument(argument: &'static str, what: impl Into<String>) -> Self {

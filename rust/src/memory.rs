@@ -18,6 +18,25 @@ pub enum Memory {
     Decimal(DecimalSet),
 }
 
+impl Memory {
+    /// About how many bytes it holds on the heap.
+    pub fn heap_bytes(&self) -> usize {
+        match self {
+            Memory::Members(members) => members.heap_bytes(),
+            Memory::Items(items) => {
+                let rest = items.rest_words.as_ref().map_or(0, words_bytes);
+                items.words.values().map(words_bytes).sum::<usize>() + items.finite.len() + rest
+            }
+            // A few numbers of at most 1,000 digits.
+            Memory::Decimal(_) => size_of::<DecimalSet>(),
+        }
+    }
+}
+
+fn words_bytes(words: &Words) -> usize {
+    words.iter().map(|word| word.len() + size_of::<Box<[u8]>>()).sum()
+}
+
 /// Keys and values, no key twice.
 #[derive(Debug, Default)]
 pub struct Members {
@@ -62,6 +81,15 @@ impl Written<'_> {
 }
 
 impl Members {
+    fn heap_bytes(&self) -> usize {
+        let names: usize = self.names.keys().map(|name| name.len() + 32).sum();
+        let below: usize = self.below.values().map(|members| size_of_val(&**members) + 32).sum();
+        let open = self.open_languages.iter().flatten().chain(&self.open_words).map(words_bytes);
+        let words = self.words.values().map(|words| words_bytes(words) + 32);
+        let places = 10 * self.required.len();
+        names + below + open.sum::<usize>() + words.sum::<usize>() + places
+    }
+
     fn missing(&self, written: Written) -> u32 {
         (0u32..).zip(&self.required).filter(|&(member, &required)| required && !written.has(member)).count()
             as u32

@@ -153,6 +153,10 @@ impl Program {
             + self.byte_edges.len() * size_of::<ByteEdge>()
             + self.call_edges.len() * size_of::<CallEdge>()
             + self.token_edges.len() * size_of::<TokenEdge>()
+            + self.actions.len() * size_of::<Action>()
+            + self.endings.len() * (size_of::<Ending>() + 1)
+            + self.thresholds.iter().map(|all| size_of_val(&**all) + size_of::<Vec<u32>>()).sum::<usize>()
+            + self.memories.iter().map(Memory::heap_bytes).sum::<usize>()
             + self.names.iter().map(|name| name.len() + size_of::<String>()).sum::<usize>()
     }
 

@@ -234,8 +234,12 @@ impl Rows {
         }
         let start = |&row: &i64| {
             let known = usize::try_from(row).ok().filter(|&row| row < n_rows);
-            let row =
-                known.ok_or_else(|| Error::argument("row", format!("row {row} is not in 0..{n_rows}")))?;
+            let row = known.ok_or_else(|| {
+                Error::argument(
+                    "row",
+                    format!("there is no row {row}: the bitmask has {}", counted(n_rows, "row")),
+                )
+            })?;
             Ok(row * width)
         };
         let starts = rows.iter().map(start).collect::<Result<_, Error>>()?;
@@ -314,6 +318,11 @@ impl Row {
     }
 }
 
+/// "1 row", "2 rows".
+fn counted(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
 fn bad_bitmask(what: &str) -> Error {
     Error::argument("bitmask", format!("bitmask {what}"))
 }
@@ -341,7 +350,10 @@ impl From<Error> for PyErr {
                 fields.set_item("limit", limit)?;
                 fields.set_item("value", value)
             }),
-            Error::Grammar { what, why } => raise("GrammarError", what, |fields| fields.set_item("why", why)),
+            Error::Grammar { what, why, code } => raise("GrammarError", what, |fields| {
+                fields.set_item("why", why)?;
+                fields.set_item("code", code)
+            }),
             Error::Argument { what, argument } => raise("MaskwrightError", what, |fields| {
                 fields.set_item("where", argument)?;
                 fields.set_item("code", format!("argument.{argument}"))

@@ -166,7 +166,7 @@ class SchemaCompile:
         self.write()
 
     def _translated(self, error: GrammarError) -> MaskwrightError:
-        if error.what.startswith("no text at all"):
+        if error.code == "grammar.empty":
             return explain_no_value(self.reader, self.root)
         if self._writer.compared:
             why = f"{error.what}: {error.why}" if error.why else error.what

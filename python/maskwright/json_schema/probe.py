@@ -47,7 +47,7 @@ class Probe:
                 limits.as_words(),
             )
         except GrammarError as error:
-            if not error.what.startswith("no text at all"):
+            if error.code != "grammar.empty":
                 raise
             self._index = None
 

@@ -172,24 +172,44 @@ impl<'d> Remover<'d> {
         for &(from, to) in &draft.epsilons {
             remover.epsilons[from as usize].push(to);
         }
-        remover.alias = (0..draft.n_states).map(|state| remover.follow(state)).collect();
+        remover.alias = remover.aliases();
         remover
     }
 
-    /// Where a state that does nothing but go on leads. In a loop over 10,000 literals all their ends
+    /// For each state where it leads, if it does nothing but go on. In a loop over 10,000 literals all their ends
     /// are one state then, and not 10,000 states with 10,000 edges each.
-    fn follow(&self, mut state: u32) -> u32 {
-        for _ in 0..self.draft.n_states {
-            let kept = state == self.draft.end
-                || Some(state) == self.draft.counted
-                || self.draft.guards.contains_key(&state)
-                || self.draft.ranges.contains_key(&state);
-            match (&self.edges[state as usize][..], &self.epsilons[state as usize][..]) {
-                ([], &[next]) if !kept => state = next,
-                _ => break,
+    fn aliases(&self) -> Vec<u32> {
+        const OPEN: u32 = u32::MAX;
+        const ON_THE_WAY: u32 = u32::MAX - 1;
+        let mut alias = vec![OPEN; self.draft.n_states as usize];
+        let mut way = Vec::new();
+        for mut state in 0..self.draft.n_states {
+            while alias[state as usize] == OPEN {
+                alias[state as usize] = ON_THE_WAY;
+                way.push(state);
+                match self.only_goes_on(state) {
+                    Some(next) => state = next,
+                    None => break,
+                }
             }
+            // A circle of such states leads nowhere: any of them stands for all.
+            let last = alias[state as usize];
+            let end = if last == ON_THE_WAY { state } else { last };
+            way.drain(..).for_each(|state| alias[state as usize] = end);
         }
-        state
+        alias
+    }
+
+    /// The state after one that does nothing but go on.
+    fn only_goes_on(&self, state: u32) -> Option<u32> {
+        let kept = state == self.draft.end
+            || Some(state) == self.draft.counted
+            || self.draft.guards.contains_key(&state)
+            || self.draft.ranges.contains_key(&state);
+        match (&self.edges[state as usize][..], &self.epsilons[state as usize][..]) {
+            ([], &[next]) if !kept => Some(next),
+            _ => None,
+        }
     }
 
     /// The states reached without reading, and what can be done from them. Each of them counts as an edge of the budget.

@@ -30,10 +30,10 @@ pub fn remove(rules: &mut [Rule], budget: &mut Budget) -> Result<()> {
         for &rule in &group {
             let nests = |edge: &Edge| matches!(edge.label, Label::Nest(callee) if group.contains(&callee));
             if rules[rule as usize].states[0].edges.iter().any(nests) {
-                return Err(Error::Grammar {
-                    what: "a rule goes one level deeper into itself before it reads anything".into(),
-                    why: "then a text could be any number of levels deep at the same place".into(),
-                });
+                return Err(Error::grammar(
+                    "a rule goes one level deeper into itself before it reads anything",
+                    "then a text could be any number of levels deep at the same place",
+                ));
             }
             if rules[rule as usize].bounds.is_some() {
                 rules[rule as usize] = unroll(&rules[rule as usize], budget)?;
@@ -116,6 +116,7 @@ impl<'r> Spine<'r> {
                     state.edges.iter().map(|edge| self.place(member, edge)).collect()
                 };
                 let mut accept = id != 0 && state.accept && member == goal;
+                budget.spend_edges(reached.len() as u64)?;
                 for (rule, state) in reached {
                     let state = &self.rules[rule as usize].states[state as usize];
                     edges.extend(state.edges.iter().map(|edge| self.place(rule, edge)));

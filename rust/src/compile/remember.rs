@@ -167,21 +167,19 @@ impl Thompson<'_, '_> {
         let items = distinct.prefix.iter().chain([&distinct.rest]);
         let items = items.map(|&item| self.dfa(item)).collect::<Result<Vec<_>>>()?;
         if distinct.json && items.iter().any(Dfa::only_zeros_repeat) {
-            return Err(Error::Grammar {
-                what: "different items that are spelled in endless ways but may be few".into(),
-                why:
-                    "only zeros or white space can be repeated in them, so most spellings are the same value"
-                        .into(),
-            });
+            return Err(Error::grammar(
+                "different items that are spelled in endless ways but may be few",
+                "only zeros or white space can be repeated in them, so most spellings are the same value",
+            ));
         }
         let finite: Vec<bool> = items.iter().map(|item| item.words(memory::MAX_WORDS).is_some()).collect();
         let rest = &items[items.len() - 1..];
         let places = items.len() - usize::from(rest[0].n_states() == 0);
         if places > 1 && finite[..items.len() - 1].contains(&true) {
-            return Err(Error::Grammar {
-                what: "different items where one place of several has few values".into(),
-                why: "whether the places after it can still differ is a matching problem, which is not enforced".into(),
-            });
+            return Err(Error::grammar(
+                "different items where one place of several has few values",
+                "whether the places after it can still differ is a matching problem, which is not enforced",
+            ));
         }
         let spec = self.remember(Memory::Items(memory::Items {
             min: distinct.min,
@@ -285,10 +283,10 @@ fn new_draft(ending: Ending) -> Draft {
 }
 
 fn overlap() -> Error {
-    Error::Grammar {
-        what: "one key is the beginning of another".into(),
-        why: "then nothing tells where a key ends; a closing quote would".into(),
-    }
+    Error::grammar(
+        "one key is the beginning of another",
+        "then nothing tells where a key ends; a closing quote would",
+    )
 }
 
 /// The spellings of one declared key.

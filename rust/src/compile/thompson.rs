@@ -495,8 +495,8 @@ pub fn word_automaton<'a>(sorted: impl Iterator<Item = &'a [u8]>) -> Acyclic {
 
 /// What a node that must be regular says when it is not.
 pub fn not_regular(what: &str) -> Error {
-    Error::Grammar {
-        what: format!("{what} cannot stand inside & or ~"),
-        why: "intersection and complement are enforced on regular parts only".into(),
-    }
+    Error::grammar(
+        format!("{what} cannot stand inside & or ~"),
+        "intersection and complement are enforced on regular parts only",
+    )
 }

@@ -12,6 +12,7 @@ pub fn trim(rules: &mut [Rule], names: &[String], memories: &[Memory]) -> Result
         return Err(Error::Grammar {
             what: format!("no text at all is in the format: rule {:?} can never end", names[0]),
             why: "every way through it runs into a part that no text can match, or into itself again".into(),
+            code: Some("grammar.empty"),
         });
     }
     for (rule, live_states) in rules.iter_mut().zip(&live) {

@@ -18,6 +18,9 @@ use super::stack::{BOTTOM, CUT, Config, ConfigId, Content, Frame, FrameId, Item}
 pub const EMPTY: Content<'static> =
     Content { items: &[], end: false, cut: false, depth: 0, direct: false, perhaps: false };
 
+/// About what an entry of a table takes, with its key and the table's spare room.
+const ENTRY_BYTES: usize = 32;
+
 /// Some bitmasks, and all their tokens in one.
 struct United {
     _parts: Vec<Arc<[u32]>>,
@@ -171,7 +174,9 @@ impl Cache {
     }
 
     pub fn set_token_step(&self, config: ConfigId, token: u32, to: u32) {
-        lock(&self.token_steps).insert((config, token), to);
+        if lock(&self.token_steps).insert((config, token), to).is_none() {
+            self.add_row_bytes(ENTRY_BYTES);
+        }
     }
 
     pub fn outline(&self, frame: FrameId, depth: u32) -> Option<FrameId> {
@@ -188,7 +193,7 @@ impl Cache {
 
     /// Keep the tokens that stay within the rule of an item, unless another thread was faster.
     pub fn set_inside(&self, item: Item, words: Arc<[u32]>) -> Arc<[u32]> {
-        self.add_row_bytes(words.len() * 4);
+        self.add_row_bytes(ENTRY_BYTES + words.len() * 4);
         lock(&self.insides).entry(item).or_insert(words).clone()
     }
 
@@ -199,7 +204,10 @@ impl Cache {
     /// Keep a skeleton, unless another thread was faster.
     pub fn set_skeleton(&self, config: ConfigId, trie: u64, skeleton: Skeleton) -> Arc<Skeleton> {
         let words = skeleton.base.as_ref().map_or(0, |words| words.len());
-        self.add_row_bytes(4 * (words + skeleton.ids.len()) + 64 * skeleton.cuts.len());
+        let doubts = size_of_val(&*skeleton.doubtful);
+        self.add_row_bytes(
+            ENTRY_BYTES + 4 * (words + skeleton.ids.len()) + doubts + 64 * skeleton.cuts.len(),
+        );
         lock(&self.skeletons).entry((config, trie)).or_insert_with(|| Arc::new(skeleton)).clone()
     }
 

@@ -22,6 +22,8 @@ pub struct Moves<'e> {
     pub program: &'e Program,
     pub cache: &'e Cache,
     pub max_depth: u32,
+    /// Items of one configuration.
+    pub max_items: usize,
     /// Open keys and items are left open: what is reached is right for all of them at once.
     pub opaque: bool,
 }
@@ -224,7 +226,9 @@ impl<'e> Closure<'e> {
             work.spend(1 + std::mem::take(&mut self.steps))?;
             self.leave(item, work)?;
             self.call(item)?;
+            self.bounded(work)?;
         }
+        self.bounded(work)?;
         work.spend(self.items.len() as u64)?;
         let program = self.moves.program;
         let reads = |item: &Item| {
@@ -237,6 +241,10 @@ impl<'e> Closure<'e> {
         }
         self.items.sort_unstable();
         Ok(Some(self.moves.intern(&self.items, self.end, self.cut, self.perhaps)))
+    }
+
+    fn bounded(&self, work: &Work) -> Result<()> {
+        if self.items.len() > self.moves.max_items { Err(work.exhausted()) } else { Ok(()) }
     }
 
     fn leave(&mut self, item: Item, work: &mut Work) -> Result<()> {

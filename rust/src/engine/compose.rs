@@ -485,8 +485,7 @@ impl<'e> Composer<'e> {
 /// The smallest mask: what is in the base already is not added, what is added is not removed.
 fn patch(base: Option<Arc<[u32]>>, remove: Vec<u32>, ids: Vec<u32>, ordinary: &[u32]) -> Mask {
     let Some(base) = base else { return sparse_or_dense(ids, ordinary) };
-    let remove: Vec<u32> = remove.into_iter().filter(|id| ids.binary_search(id).is_err()).collect();
-    let mut remove = remove;
+    let mut remove: Vec<u32> = remove.into_iter().filter(|id| ids.binary_search(id).is_err()).collect();
     remove.sort_unstable();
     let add: Vec<u32> = ids.into_iter().filter(|&id| !contains(&base, id)).collect();
     with_fullness(Mask { base: Some(base), add: add.into(), remove: remove.into(), is_full: false }, ordinary)

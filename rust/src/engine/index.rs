@@ -35,6 +35,12 @@ impl Default for ServeLimits {
     }
 }
 
+/// One configuration may have an item for so many units of the work of a mask: the root of the trie alone has 256 bytes to
+/// step over. Counters in counters, `((a{0,1000}){0,1000}){0,1000}`, have n² / 2 items after n bytes.
+const WORK_OF_AN_ITEM: u64 = 512;
+/// However little work is granted: so many take a configuration less than a millisecond.
+const MIN_ITEMS: u64 = 1_024;
+
 /// How many frames are kept at first to see whether they settle a mask; doubled until they do.
 const FIRST_DEPTH: u32 = 2;
 /// Past this many frames the whole stack is taken.
@@ -65,12 +71,11 @@ impl Index {
     pub fn checked(program: Program, vocabulary: Arc<Vocabulary>, limits: ServeLimits) -> Result<Index> {
         if let Some(token) = program.tokens().find(|&token| !vocabulary.is_special(token)) {
             let what = format!("the format names token {token}, which is no special token of the vocabulary");
-            let why = "an ordinary token is named by its text".into();
-            return Err(Error::Grammar { what, why });
+            return Err(Error::grammar(what, "an ordinary token is named by its text"));
         }
         let missing = super::reach::missing_bytes(&program, &vocabulary);
         if !missing.is_empty() {
-            let bytes: Vec<String> = missing.iter().map(|byte| format!("{byte:#04x}")).collect();
+            let bytes: Vec<String> = missing.iter().map(|&byte| shown(byte)).collect();
             let what =
                 format!("the vocabulary has no token for bytes that the format needs: {}", bytes.join(" "));
             return Err(Error::vocabulary(what, "the bytes of the tokens"));
@@ -97,7 +102,9 @@ impl Index {
     }
 
     pub fn moves<'e>(&'e self, cache: &'e Cache) -> Moves<'e> {
-        Moves { program: &self.program, cache, max_depth: self.limits.stack_depth, opaque: false }
+        let max_items = (self.limits.mask_work / WORK_OF_AN_ITEM).max(MIN_ITEMS) as usize;
+        let max_depth = self.limits.stack_depth;
+        Moves { program: &self.program, cache, max_depth, max_items, opaque: false }
     }
 
     pub fn work(&self) -> Work {
@@ -165,4 +172,9 @@ impl Index {
     pub fn current(&self) -> Arc<Cache> {
         self.cache.read().unwrap_or_else(std::sync::PoisonError::into_inner).clone()
     }
+}
+
+/// A byte as a character where it is a printable one, else in hexadecimal.
+fn shown(byte: u8) -> String {
+    if byte.is_ascii_graphic() { format!("{:?}", byte as char) } else { format!("{byte:#04x}") }
 }

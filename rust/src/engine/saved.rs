@@ -12,7 +12,7 @@ use crate::mask::n_words;
 use crate::trie::Trie;
 
 /// Raised whenever the layout, or what the numbers mean, changes.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 const MAGIC: &[u8; 16] = b"maskwright vocab";
 /// Magic and checksum.
 const HEAD: usize = 24;
@@ -25,6 +25,7 @@ pub fn write(vocabulary: &Vocabulary, key: &str) -> Vec<u8> {
     out.number(FORMAT);
     out.bytes(key.as_bytes());
     out.array(&vocabulary.eos);
+    out.array(vocabulary.special());
     out.array(vocabulary.offsets());
     out.bytes(vocabulary.blob());
     out.trie(&vocabulary.trie);
@@ -51,10 +52,11 @@ pub fn read(file: &[u8], key: &str) -> Option<Vocabulary> {
         return None;
     }
     let eos = input.array()?;
+    let special = input.array()?;
     let offsets: Vec<i64> = input.array()?.into_iter().map(i64::from).collect();
     let blob = input.bytes()?.to_vec();
     let trie = input.trie()?;
-    let vocabulary = Vocabulary::with_trie(trie, blob, &offsets, eos).ok()?;
+    let vocabulary = Vocabulary::with_trie(trie, blob, &offsets, eos).ok()?.with_special(special);
     if !has_token_lengths(&vocabulary) {
         return None;
     }

@@ -22,6 +22,8 @@ pub struct Vocabulary {
     /// The same and the ids that end a text: what a row without a constraint allows.
     pub ordinary_and_eos: Vec<u32>,
     n_tokens: u32,
+    /// Ascending: the ids without bytes that a format may name; neither padding nor empty tokens.
+    special: Vec<u32>,
     used: Box<[bool; 256]>,
     blob: Vec<u8>,
     offsets: Vec<u32>,
@@ -62,6 +64,8 @@ impl Vocabulary {
         eos.iter().for_each(|&id| set(&mut ordinary_and_eos, id));
         let mut used = Box::new([false; 256]);
         blob.iter().for_each(|&byte| used[byte as usize] = true);
+        let special =
+            (0u32..).zip(&strings).filter(|(_, bytes)| bytes.is_empty()).map(|(id, _)| id).collect();
         // `Trie::build` has checked that the blob is shorter than 2^31 bytes.
         let offsets = offsets.iter().map(|&at| at as u32).collect();
         Ok(Vocabulary {
@@ -70,11 +74,25 @@ impl Vocabulary {
             ordinary: ordinary.into(),
             ordinary_and_eos,
             n_tokens,
+            special,
             used,
             blob,
             offsets,
             parts: Mutex::default(),
         })
+    }
+
+    /// The same, where a format may name only these of the ids without bytes.
+    pub fn with_special(mut self, mut special: Vec<u32>) -> Vocabulary {
+        special.sort_unstable();
+        special.dedup();
+        special.retain(|&id| id < self.n_tokens && self.bytes(id).is_empty());
+        self.special = special;
+        self
+    }
+
+    pub fn special(&self) -> &[u32] {
+        &self.special
     }
 
     pub fn n_tokens(&self) -> u32 {
@@ -94,9 +112,9 @@ impl Vocabulary {
         self.eos.binary_search(&id).is_ok()
     }
 
-    /// Whether a format may name the id: it is in the vocabulary and has no bytes.
+    /// Whether a format may name the id.
     pub fn is_special(&self, id: u32) -> bool {
-        id < self.n_tokens && self.bytes(id).is_empty()
+        self.special.binary_search(&id).is_ok()
     }
 
     /// Bytes that some token has.
@@ -131,7 +149,7 @@ impl Vocabulary {
         self.trie.heap_bytes()
             + self.blob.len()
             + self.offsets.len() * 4
-            + self.ordinary.len() * 4
+            + (self.ordinary.len() + self.special.len()) * 4
             + lock(&self.parts).bytes
     }
 

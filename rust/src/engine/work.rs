@@ -36,8 +36,9 @@ impl Work {
         self.limit - self.left
     }
 
+    /// The error of work that would go on past its limit.
     #[cold]
-    fn exhausted(&self) -> Error {
+    pub fn exhausted(&self) -> Error {
         let what = format!("this step needs more than {} units of work", self.limit);
         Error::Limit { what, limit: self.name, value: self.limit }
     }

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 
-use super::{Row, guard, integer, integers, raise, vector};
+use super::{Row, counted, guard, integer, integers, raise, vector};
 use crate::compile::{CompileLimits, compile, ir::Ir};
 use crate::engine::constraint::{Advance, Constraint};
 use crate::engine::index::{Index, ServeLimits};
@@ -30,17 +30,23 @@ pub struct PyVocabulary {
 
 #[pymethods]
 impl PyVocabulary {
+    /// `special_ids`: the ids without bytes that a format may name, by default all.
     #[new]
+    #[pyo3(signature = (blob, offsets, eos_ids, special_ids = None))]
     fn new(
         py: Python<'_>,
         blob: PyBackedBytes,
         offsets: &Bound<'_, PyAny>,
         #[pyo3(from_py_with = integers)] eos_ids: Vec<i64>,
+        special_ids: Option<Vec<u32>>,
     ) -> PyResult<Self> {
         guard(|| {
             let offsets = vector::<i64>(offsets, "offsets", "int64")?.to_vec(py)?;
             let eos = eos_ids.iter().map(|&id| token_id(id)).collect::<Result<_, _>>()?;
-            let vocabulary = py.detach(|| Vocabulary::new(blob.to_vec(), &offsets, eos))?;
+            let mut vocabulary = py.detach(|| Vocabulary::new(blob.to_vec(), &offsets, eos))?;
+            if let Some(special) = special_ids {
+                vocabulary = vocabulary.with_special(special);
+            }
             Ok(PyVocabulary { vocabulary: Arc::new(vocabulary) })
         })
     }
@@ -310,7 +316,7 @@ impl PyConstraint {
         } else {
             "must go on"
         };
-        format!("<Constraint after {} tokens, {state}>", self.constraint.tokens().len())
+        format!("<Constraint after {}, {state}>", counted(self.constraint.tokens().len(), "token"))
     }
 }
 
@@ -342,7 +348,7 @@ impl PyConstraint {
         };
         raise("TokenNotAllowed", &what, |fields| {
             fields.set_item("token_id", token)?;
-            fields.set_item("where", format!("after {} tokens", constraint.tokens().len()))?;
+            fields.set_item("where", format!("after {}", counted(constraint.tokens().len(), "token")))?;
             fields.set_item("why", why)
         })
     }

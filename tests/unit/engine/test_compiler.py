@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from maskwright import Compiler, Limits, Vocabulary, allocate_bitmask, errors
-from maskwright.errors import LimitError, MaskwrightError, VocabularyError
+from maskwright.errors import GrammarError, LimitError, MaskwrightError, VocabularyError
 from maskwright.ir import Builder
 
 DATA = Path(__file__).parents[2] / "data" / "engine"
@@ -201,11 +201,25 @@ def test_many_threads_compile_one_format() -> None:
 
 def test_missing_bytes_are_named() -> None:
     small = Compiler(Vocabulary.from_tokens([b"a", b"b", None], eos_id=2))
-    with pytest.raises(VocabularyError, match=r"0x63 0x64") as caught:
+    with pytest.raises(VocabularyError, match="'c' 'd'") as caught:
         small.regex("ab(c|d)")
     assert caught.value.where == "regex 'ab(c|d)'"
     # A way that the vocabulary cannot take is no fault where another is left.
     assert small.regex("ab(c|d)?").constraint().count_allowed([0, 1, 2]) == 3
+
+
+def test_padding_and_empty_tokens_cannot_be_named() -> None:
+    """A None between tokens, a named one and an EOS can; what pads the list, and b"", cannot."""
+    vocabulary = Vocabulary.from_tokens(
+        [b"a", None, b"", b"b", None, None, None], eos_id=4, special={"<x>": 5}, vocab_size=9
+    )
+    compiler = Compiler(vocabulary)
+    for token_id in (1, 5):
+        mask = compiler.grammar(f"root ::= <[{token_id}]>", "gbnf").constraint().mask()
+        assert mask.nonzero()[0].tolist() == [token_id]
+    for token_id in (2, 6, 8):
+        with pytest.raises(GrammarError, match=f"token {token_id}"):
+            compiler.grammar(f"root ::= <[{token_id}]>", "gbnf")
 
 
 @pytest.mark.parametrize(
