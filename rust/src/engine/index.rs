@@ -36,7 +36,7 @@ impl Default for ServeLimits {
 }
 
 /// One configuration may have an item for so many units of the work of a mask: the root of the trie alone has 256 bytes to
-/// step over. Counters in counters, `((a{0,1000}){0,1000}){0,1000}`, have n² / 2 items after n bytes.
+/// step over.
 const WORK_OF_AN_ITEM: u64 = 512;
 /// However little work is granted: so many take a configuration less than a millisecond.
 const MIN_ITEMS: u64 = 1_024;
