@@ -9,10 +9,11 @@ use std::sync::{Arc, Mutex};
 use rustc_hash::FxHashMap;
 
 use super::arena::{Interner, lock};
-use super::compose::{Draft, Skeleton};
 use super::data::{Data, DataKey, NOTHING, Text};
+use super::draft::Draft;
 use super::mask::MaskStore;
 use super::stack::{BOTTOM, CUT, Config, ConfigId, Content, Frame, FrameId, Item};
+use super::walk::Skeleton;
 
 /// Content without anything.
 pub const EMPTY: Content<'static> =

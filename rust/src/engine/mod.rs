@@ -7,7 +7,7 @@
 //!
 //! To read in order: `stack` (what a position is), `closure` and `data` (its moves), `arena` and `cache` (where all that lives),
 //! `index` and `outline` (is a mask known?), `vocabulary`, `part` and `plan` (what a class of characters makes of every token),
-//! `compose` and `mask` (how a mask is made and kept), `constraint` and `batch` (requests); `reach`, `saved`, `work` beside them.
+//! `compose`, `walk`, `steps`, `draft` and `mask` (how a mask is made and kept), `constraint` and `batch` (requests); `reach`, `saved`, `work` beside them.
 //! The reasons are in ARCHITECTURE.md.
 
 pub mod arena;
@@ -17,6 +17,7 @@ pub mod closure;
 pub mod compose;
 pub mod constraint;
 pub mod data;
+pub mod draft;
 pub mod index;
 pub mod mask;
 pub mod outline;
@@ -25,5 +26,7 @@ pub mod plan;
 pub mod reach;
 pub mod saved;
 pub mod stack;
+pub mod steps;
 pub mod vocabulary;
+pub mod walk;
 pub mod work;

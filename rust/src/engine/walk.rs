@@ -1,0 +1,165 @@
+//! The hot loop: a trie walked with configurations, and where such a walk leaves the frames it knows.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use super::closure::Moves;
+use super::stack::{Config, DEAD, FIRST_ID, UNKNOWN};
+use super::work::Work;
+use crate::error::{Error, Result};
+use crate::trie::{Trie, Walker};
+
+/// What some items allow whatever their frames are, and where that depends on a frame.
+#[derive(Debug)]
+pub struct Skeleton {
+    /// The ids as a bitmask, where they are many; else as a list.
+    pub base: Option<Arc<[u32]>>,
+    pub ids: Box<[u32]>,
+    pub doubtful: Box<[Doubt]>,
+    /// Nodes of the trie where a frame is left.
+    pub cuts: Vec<CutNode>,
+}
+
+#[derive(Debug)]
+pub struct CutNode {
+    pub node: u32,
+    /// The bytes of the node's string.
+    pub path: Box<[u8]>,
+}
+
+/// Walk some subtrees, but stop below each node where a frame that was cut off is left; returns those nodes.
+pub fn walk_to_cuts<'e>(
+    trie: &Trie,
+    ranges: &[Range<usize>],
+    walker: &mut ConfigWalker<'e, '_>,
+    start: Place<'e>,
+) -> Vec<CutNode> {
+    let mut stack = vec![start; trie.longest() + 1];
+    let mut path: Vec<u8> = Vec::new();
+    let mut cuts = Vec::new();
+    for range in ranges {
+        let mut node = range.start;
+        while node < range.end {
+            let (depth, byte) = (trie.depth(node), trie.byte(node));
+            path.truncate(depth);
+            match walker.step(stack[depth], byte) {
+                Some(place) => {
+                    walker.reach(trie.id(node), place);
+                    stack[depth + 1] = place;
+                    path.push(byte);
+                    node += 1;
+                }
+                None => {
+                    if std::mem::take(&mut walker.was_cut) {
+                        cuts.push(CutNode { node: node as u32, path: [&*path, &[byte]].concat().into() });
+                    }
+                    node = trie.end(node);
+                }
+            }
+        }
+    }
+    cuts
+}
+
+/// What a walk reached: ids, and ids that are right only if no key or item is written twice.
+pub struct Found {
+    pub sure: Vec<u32>,
+    pub doubtful: Vec<Doubt>,
+}
+
+/// A string that can be read unless it writes a key or an item twice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Doubt {
+    pub id: u32,
+    /// It ends just one key or item that was left open.
+    pub once: bool,
+}
+
+/// Where a walk is.
+#[derive(Clone, Copy)]
+pub struct Place<'e> {
+    pub config: &'e Config,
+    /// How often it depends on a text that was left open: 0, 1, or 2 for more.
+    pub doubts: u8,
+}
+
+/// Walks a trie with configurations; collects the ids of all strings that can be read.
+pub struct ConfigWalker<'e, 'w> {
+    moves: Moves<'e>,
+    work: &'w mut Work,
+    found: Found,
+    sink: u32,
+    inside: bool,
+    /// Inside: the last step would have left a frame that was cut off.
+    was_cut: bool,
+    cut: bool,
+    error: Option<Error>,
+}
+
+impl<'e, 'w> ConfigWalker<'e, 'w> {
+    pub fn new(moves: Moves<'e>, work: &'w mut Work, sink: u32, inside: bool) -> Self {
+        let found = Found { sure: Vec::new(), doubtful: Vec::new() };
+        ConfigWalker { moves, work, found, sink, inside, was_cut: false, cut: false, error: None }
+    }
+
+    pub fn finish(self, cut: &mut bool) -> Result<Found> {
+        *cut |= self.cut;
+        self.error.map_or(Ok(self.found), Err)
+    }
+
+    /// A transition that is not known yet, or is never kept.
+    #[cold]
+    fn find(&mut self, config: &'e Config, byte: u8) -> Option<u32> {
+        match self.moves.step(config, byte, self.work) {
+            Ok(next) => next,
+            Err(error) => {
+                self.error = Some(error);
+                None
+            }
+        }
+    }
+}
+
+impl<'e> Walker for ConfigWalker<'e, '_> {
+    type State = Place<'e>;
+
+    #[inline(always)]
+    fn step(&mut self, place: Place<'e>, byte: u8) -> Option<Place<'e>> {
+        let program = self.moves.program;
+        let mut next = UNKNOWN;
+        if !place.config.direct {
+            let row = place.config.row(program.n_classes, |bytes| self.moves.cache.add_row_bytes(bytes));
+            next = row[program.classes[byte as usize] as usize].load(Ordering::Acquire);
+        }
+        if next == DEAD || self.cut || self.error.is_some() {
+            return None;
+        }
+        let id = if next == UNKNOWN {
+            self.find(place.config, byte)?
+        } else {
+            if let Err(error) = self.work.spend(place.config.cost()) {
+                self.error = Some(error);
+                return None;
+            }
+            next - FIRST_ID
+        };
+        let config = self.moves.cache.configs.get(id);
+        if config.cut {
+            self.cut = !self.inside;
+            self.was_cut = true;
+            return None;
+        }
+        Some(Place { config, doubts: (place.doubts + u8::from(config.perhaps)).min(2) })
+    }
+
+    #[inline(always)]
+    fn reach(&mut self, id: u32, place: Place<'e>) {
+        if id != self.sink {
+            match place.doubts {
+                0 => self.found.sure.push(id),
+                doubts => self.found.doubtful.push(Doubt { id, once: doubts == 1 }),
+            }
+        }
+    }
+}
