@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::Budget;
-use super::draft::{Draft, Label};
+use super::draft::{Draft, Label, byte_classes};
 use super::words::FewWords;
 use crate::error::Result;
 
@@ -360,7 +360,7 @@ impl Refine {
 
 /// Subset construction over the classes that the draft's edges tell apart. The draft has no calls and no tokens.
 pub fn determinise(draft: &Draft, budget: &mut Budget) -> Result<Dfa> {
-    let (classes, firsts) = byte_classes(draft);
+    let (classes, firsts) = byte_classes(draft.edges.iter().map(|edge| edge.1));
     let n_classes = firsts.len();
     let nfa = Sets::new(draft);
     let start = nfa.closure(vec![draft.start]);
@@ -389,27 +389,6 @@ pub fn determinise(draft: &Draft, budget: &mut Budget) -> Result<Dfa> {
         at += 1;
     }
     Ok(Dfa { classes, n_classes, next, accept }.minimal())
-}
-
-/// The class of each byte, and the lowest byte of each class.
-fn byte_classes(draft: &Draft) -> (Box<[u8; 256]>, Vec<u8>) {
-    let mut starts = [false; 257];
-    starts[0] = true;
-    for (_, label, ..) in &draft.edges {
-        if let Label::Bytes(low, high) = label {
-            starts[*low as usize] = true;
-            starts[*high as usize + 1] = true;
-        }
-    }
-    let mut classes = Box::new([0; 256]);
-    let mut firsts = Vec::new();
-    for byte in 0..256 {
-        if starts[byte] {
-            firsts.push(byte as u8);
-        }
-        classes[byte] = (firsts.len() - 1) as u8;
-    }
-    (classes, firsts)
 }
 
 /// The draft, indexed by state.

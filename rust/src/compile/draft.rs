@@ -112,3 +112,24 @@ impl Draft {
         self.edges.push((from, label, to, Action::None));
     }
 }
+
+/// The class of each byte, and the lowest byte of each class: bytes of a class are told apart by no label.
+pub fn byte_classes(labels: impl Iterator<Item = Label>) -> (Box<[u8; 256]>, Vec<u8>) {
+    let mut starts = [false; 257];
+    starts[0] = true;
+    for label in labels {
+        if let Label::Bytes(low, high) = label {
+            starts[low as usize] = true;
+            starts[high as usize + 1] = true;
+        }
+    }
+    let mut classes = Box::new([0; 256]);
+    let mut firsts = Vec::new();
+    for byte in 0..=255u8 {
+        if starts[byte as usize] {
+            firsts.push(byte);
+        }
+        classes[byte as usize] = (firsts.len() - 1) as u8;
+    }
+    (classes, firsts)
+}

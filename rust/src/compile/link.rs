@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::draft::{Action, Ending, Label};
+use super::draft::{Action, Ending, Label, byte_classes};
 use super::epsilon::Rule;
 use super::ir::UNBOUNDED;
 use crate::error::{Error, Result};
@@ -22,7 +22,9 @@ pub fn link(rules: Vec<Rule>, names: Vec<String>, memories: Vec<Memory>) -> Resu
             value: u64::from(u32::MAX),
         })?;
     }
-    let (classes, first_bytes) = byte_classes(&rules, &order);
+    let states = order.iter().flat_map(|&rule| &rules[rule as usize].states);
+    let labels = states.flat_map(|state| &state.edges).map(|edge| edge.label);
+    let (classes, first_bytes) = byte_classes(labels);
     let mut program = Program {
         states: Vec::with_capacity(next as usize),
         byte_edges: Vec::new(),
@@ -78,28 +80,6 @@ fn rank_starts(program: &mut Program, order: &[u32], base: &[u32]) {
     for (rule, number) in numbers.into_iter().enumerate() {
         program.states[starts[rule] as usize].rank = n - number;
     }
-}
-
-fn byte_classes(rules: &[Rule], order: &[u32]) -> (Box<[u8; 256]>, Vec<u8>) {
-    let mut starts = [false; 257];
-    starts[0] = true;
-    for &rule in order {
-        for edge in rules[rule as usize].states.iter().flat_map(|state| &state.edges) {
-            if let Label::Bytes(low, high) = edge.label {
-                starts[low as usize] = true;
-                starts[high as usize + 1] = true;
-            }
-        }
-    }
-    let mut classes = Box::new([0; 256]);
-    let mut firsts = Vec::new();
-    for byte in 0..256usize {
-        if starts[byte] {
-            firsts.push(byte as u8);
-        }
-        classes[byte] = (firsts.len() - 1) as u8;
-    }
-    (classes, firsts)
 }
 
 fn thresholds(rule: &Rule) -> Vec<u32> {

@@ -32,11 +32,6 @@ impl Work {
         Work::new(self.name, self.limit)
     }
 
-    pub fn spent(&self) -> u64 {
-        self.limit - self.left
-    }
-
-    /// The error of work that would go on past its limit.
     #[cold]
     pub fn exhausted(&self) -> Error {
         let what = format!("this step needs more than {} units of work", self.limit);
