@@ -75,6 +75,11 @@ impl State {
     pub fn takes(&self, count: u32) -> bool {
         self.valid_from <= count && count <= self.valid_to
     }
+
+    /// Whether the rule may end here with this count.
+    pub fn leaves_at(&self, count: u32) -> bool {
+        self.accept && self.accept_from <= count
+    }
 }
 
 #[derive(Debug)]

@@ -111,6 +111,13 @@ impl<T: Interned> Interner<T> {
         self.bytes.load(Ordering::Relaxed)
     }
 
+    /// The id of a value, if it is there.
+    pub fn find(&self, key: T::Key<'_>) -> Option<u32> {
+        let hash = hash_of(&key);
+        let table = lock(&self.tables[(hash >> 60) as usize % SHARDS]);
+        table.find(hash, |&id| self.arena.get(id).equals(key)).copied()
+    }
+
     pub fn intern(&self, key: T::Key<'_>) -> u32 {
         let hash = hash_of(&key);
         let mut table = lock(&self.tables[(hash >> 60) as usize % SHARDS]);

@@ -42,15 +42,17 @@ impl<'e> Moves<'e> {
     pub fn step(&self, config: &'e Config, byte: u8, work: &mut Work) -> Result<Option<ConfigId>> {
         work.spend(config.cost())?;
         if config.direct {
-            return self.compute_step(config, byte, &mut work.fresh());
+            return Ok(self.compute_step(config, byte, &mut work.fresh())?.0);
         }
         let class = self.program.classes[byte as usize];
         let row = config.row(self.program.n_classes, |bytes| self.cache.add_row_bytes(bytes));
         match row[class as usize].load(Ordering::Acquire) {
             UNKNOWN => {
-                let next =
-                    self.compute_step(config, self.program.first_bytes[class as usize], &mut work.fresh())?;
-                row[class as usize].store(next.map_or(DEAD, |id| id + FIRST_ID), Ordering::Release);
+                let first = self.program.first_bytes[class as usize];
+                let (next, alike) = self.compute_step(config, first, &mut work.fresh())?;
+                let [low, high] = alike.map(|byte| self.program.classes[byte as usize] as usize);
+                let known = next.map_or(DEAD, |id| id + FIRST_ID);
+                row[low..=high].iter().for_each(|slot| slot.store(known, Ordering::Release));
                 Ok(next)
             }
             DEAD => Ok(None),
@@ -74,22 +76,34 @@ impl<'e> Moves<'e> {
         Ok(next)
     }
 
+    /// The configuration after one more byte, and the bytes around it that the same edges read: unless those record what
+    /// they read, all of them lead there. A JSON string has some 60 classes of bytes in a usual schema, and 3 ways to go on.
     #[inline(never)]
-    fn compute_step(&self, config: &Config, byte: u8, work: &mut Work) -> Result<Option<ConfigId>> {
+    fn compute_step(
+        &self,
+        config: &Config,
+        byte: u8,
+        work: &mut Work,
+    ) -> Result<(Option<ConfigId>, [u8; 2])> {
         let mut closure = Closure::new(*self);
         work.spend(config.items.len() as u64)?;
+        let [mut low, mut high] = [0, u8::MAX];
         for item in &config.items {
             for edge in self.program.byte_edges(item.state) {
                 // Edges are sorted by their lower bound.
                 if edge.low > byte {
+                    high = high.min(edge.low - 1);
                     break;
                 }
                 if byte <= edge.high {
+                    (low, high) = (low.max(edge.low), high.min(edge.high));
                     closure.take(item, edge.target, edge.action, byte);
+                } else {
+                    low = low.max(edge.high + 1);
                 }
             }
         }
-        closure.finish(work)
+        Ok((closure.finish(work)?, [low, high]))
     }
 
     fn intern(&self, items: &[Item], end: bool, cut: bool, perhaps: bool) -> ConfigId {
@@ -249,7 +263,7 @@ impl<'e> Closure<'e> {
 
     fn leave(&mut self, item: Item, work: &mut Work) -> Result<()> {
         let state = &self.moves.program.states[item.state as usize];
-        if !state.accept || item.count < state.accept_from {
+        if !state.leaves_at(item.count) {
             return Ok(());
         }
         match self.moves.ending(&item) {

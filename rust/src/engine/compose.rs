@@ -3,22 +3,22 @@
 //! A mask is the union of what each item allows. An item that loops on a large class of characters gets the
 //! bitmask of the runs of that class, and walks the small trie of rests; all other items walk the vocabulary together.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
 use super::closure::Moves;
-use super::draft::{Draft, Resolver, closing_quote};
+use super::draft::{Draft, Resolver};
 use super::index::Index;
 use super::mask::Mask;
-use super::part::Part;
-use super::plan::Kind;
+use super::part::{Late, Part};
+use super::plan::{Chain, Kind};
 use super::stack::{CUT, ConfigId, Item};
 use super::steps::Steps;
 use super::walk::{ConfigWalker, CutNode, Doubt, Found, Place, Skeleton, walk_to_cuts};
 use super::work::Work;
 use crate::error::Result;
 use crate::mask::contains;
+use crate::program::State;
 use crate::trie::{Trie, Walker};
 
 /// What a composition ends with.
@@ -77,13 +77,13 @@ impl<'e> Composer<'e> {
                 let mut work = self.work.fresh();
                 let mut composer = Composer::new(self.index, self.moves, &mut work);
                 composer.sketch(open, &items)?;
-                let draft = composer.draft();
+                let draft = composer.draft(open)?;
                 self.moves.cache.set_draft(open, draft)
             }
         };
         let Some(draft) = &*draft else { return Ok(Outcome::TooShallow) };
         Resolver { index: self.index, moves: Moves { opaque: false, ..self.moves }, work: self.work }
-            .resolve(draft, id, &items)
+            .resolve(draft, id)
     }
 
     /// Collect what the items allow, doubtful tokens apart.
@@ -109,28 +109,16 @@ impl<'e> Composer<'e> {
         Ok(())
     }
 
-    /// What was collected, as a mask and doubts by the end of the key that they depend on; `None` if it was cut off.
-    fn draft(&mut self) -> Option<Draft> {
+    /// What was collected, as a mask and groups of doubts; `None` if it was cut off.
+    fn draft(&mut self, open: ConfigId) -> Result<Option<Draft>> {
         if self.cut {
-            return None;
+            return Ok(None);
         }
         let mut doubtful = std::mem::take(&mut self.doubtful);
         doubtful.sort_unstable();
         doubtful.dedup();
-        let vocabulary = &self.index.vocabulary;
-        let mut ends: BTreeMap<Box<[u8]>, Vec<u32>> = BTreeMap::new();
-        let mut others = Vec::new();
-        for doubt in doubtful {
-            let bytes = vocabulary.bytes(doubt.id);
-            match closing_quote(bytes).filter(|_| doubt.once) {
-                Some(at) => ends.entry(bytes[..=at].into()).or_default().push(doubt.id),
-                None => others.push(doubt.id),
-            }
-        }
         let sure = self.finish();
-        let all = ends.values().flatten().copied().collect();
-        let full = sure.with(all, vocabulary.ordinary.as_ref());
-        Some(Draft { sure, full, ends: ends.into_iter().collect(), others })
+        Draft::new(sure, doubtful, self.index, self.moves, open).map(Some)
     }
 
     /// Special tokens that the item reads, where no guard forbids them.
@@ -149,7 +137,7 @@ impl<'e> Composer<'e> {
         let Some(plan) = self.index.plan(item.state) else { return Ok(false) };
         let Some(part) = self.index.vocabulary.part(&plan.class) else { return Ok(false) };
         if let Kind::Uniform(chain) = &plan.kind {
-            let steps = Steps::new(self.moves.program, item, chain, part.rests.longest() as u32);
+            let steps = Steps::new(self.moves.program, item, chain, self.longest_rest(item, chain, &part));
             if let Some(places) = self.places(&steps, &part)? {
                 let based = self.take_base(item, &steps, &part)?;
                 self.uniform(&places, &part, based)?;
@@ -160,6 +148,27 @@ impl<'e> Composer<'e> {
             }
         }
         self.loose(item, &part)
+    }
+
+    /// The length in bytes of the longest rest that can be begun along a chain, or where its rule is left.
+    ///
+    /// Tabs and line breaks with up to 80 blanks begin rests of a JSON string, which reads none of them: without this
+    /// `maxLength: 64` would be near its bound all the time.
+    fn longest_rest(&self, item: &Item, chain: &Chain, part: &Part) -> u32 {
+        let program = self.moves.program;
+        let frame = self.moves.cache.frames.get(item.frame);
+        let beyond = frame.items.iter().map(|item| item.state);
+        let mut longest = 0;
+        for state in chain.states.iter().copied().chain(beyond) {
+            let State { calls, accept, rule, .. } = &program.states[state as usize];
+            let own = *rule == program.states[item.state as usize].rule;
+            if !calls.is_empty() || (*accept && !own) {
+                return part.rests.longest() as u32;
+            }
+            let rests = program.byte_edges(state).iter().map(|edge| part.longest_rest(edge.low, edge.high));
+            longest = rests.fold(longest, u32::max);
+        }
+        longest
     }
 
     /// The item reads every run, and may do other things too: take the runs, and walk all tokens that are none.
@@ -181,8 +190,10 @@ impl<'e> Composer<'e> {
     /// Where the item is after 0, 1, 2, ... characters of a run, as (characters, last number alike, configuration). `None` if
     /// the rule can be left on the way to read characters of the class elsewhere: then the run alone does not tell.
     fn places(&mut self, steps: &Steps, part: &Part) -> Result<Option<Vec<(u32, u32, ConfigId)>>> {
-        // Where runs have an end, what comes after it counts too; where they have none, only what comes before a rest.
-        let checked = if steps.longest == u32::MAX { part.max_before } else { steps.longest };
+        // Past the last rest nothing is left to tell apart. But where runs have an end, it has to be seen once that no
+        // character of the class follows it, where the rule is left.
+        let checked = part.max_before.min(steps.longest);
+        let mut left = steps.longest >= part.longest_run();
         let mut places: Vec<(u32, u32, ConfigId)> = Vec::new();
         let mut before = 0;
         loop {
@@ -204,7 +215,8 @@ impl<'e> Composer<'e> {
                 Some(place) if place.2 == config => place.1 = last,
                 _ => places.push((before, last, config)),
             }
-            if self.cut || last >= checked {
+            left |= self.moves.program.states[item.state as usize].leaves_at(item.count);
+            if self.cut || (last >= checked && left) || last >= steps.longest {
                 return Ok(Some(places));
             }
             before = last + 1;
@@ -216,6 +228,10 @@ impl<'e> Composer<'e> {
         for &(before, last, config) in places {
             if before == 0 {
                 self.outer(config, part)?;
+            }
+            if let Some(late) = part.late(before, last) {
+                self.take_late(late, config)?;
+                continue;
             }
             let skeleton = self.rest_skeleton(config, part)?;
             // Items of callers, where the rule may be left, are not in the base.
@@ -231,6 +247,24 @@ impl<'e> Composer<'e> {
                 break;
             }
         }
+        Ok(())
+    }
+
+    /// Read the rests of some tokens one by one.
+    fn take_late(&mut self, tokens: &[Late], config: ConfigId) -> Result<()> {
+        let start = Place { config: self.moves.cache.configs.get(config), doubts: 0 };
+        let mut walker = ConfigWalker::new(self.moves, self.work, u32::MAX, self.inside);
+        for late in tokens {
+            let bytes = self.index.vocabulary.bytes(late.token);
+            let rest = &bytes[bytes.len() - late.length as usize..];
+            let end = rest.iter().try_fold(start, |place, &byte| walker.step(place, byte));
+            if let Some(place) = end {
+                walker.reach(late.token, place);
+            }
+        }
+        let Found { sure, doubtful } = walker.finish(&mut self.cut)?;
+        self.ids.extend(sure);
+        self.doubtful.extend(doubtful);
         Ok(())
     }
 
@@ -281,11 +315,13 @@ impl<'e> Composer<'e> {
     /// Returns whether it has all tokens that stay within the rule.
     fn take_base(&mut self, item: &Item, steps: &Steps, part: &Part) -> Result<bool> {
         let rule = self.moves.program.states[item.state as usize].rule;
-        if self.inside || steps.longest != u32::MAX || self.moves.program.remembers[rule as usize] {
+        let key = Item { frame: CUT, ..self.moves.blanked(item) };
+        // What else is kept of an object or a list may tell tokens apart.
+        let hangs = self.moves.program.remembers[rule as usize] && key.data == item.data;
+        if self.inside || steps.longest != u32::MAX || hangs {
             self.take_runs(part, steps.longest);
             return Ok(false);
         }
-        let key = Item { frame: CUT, ..*item };
         let words = match self.moves.cache.inside(&key) {
             Some(words) => words,
             None => {
@@ -460,9 +496,7 @@ impl<'e> Composer<'e> {
 
     fn finish(&mut self) -> Mask {
         let vocabulary = &self.index.vocabulary;
-        let mut ids = std::mem::take(&mut self.ids);
-        ids.sort_unstable();
-        ids.dedup();
+        let ids = std::mem::take(&mut self.ids);
         let (base, remove) = match self.base.take() {
             Some((base, remove)) => (Some(base), remove),
             None => (None, Vec::new()),
@@ -484,21 +518,23 @@ impl<'e> Composer<'e> {
 }
 
 /// The smallest mask: what is in the base already is not added, what is added is not removed.
-fn patch(base: Option<Arc<[u32]>>, remove: Vec<u32>, ids: Vec<u32>, ordinary: &[u32]) -> Mask {
+fn patch(base: Option<Arc<[u32]>>, mut remove: Vec<u32>, mut ids: Vec<u32>, ordinary: &[u32]) -> Mask {
     let Some(base) = base else { return sparse_or_dense(ids, ordinary) };
-    let mut remove: Vec<u32> = remove.into_iter().filter(|id| ids.binary_search(id).is_err()).collect();
-    remove.sort_unstable();
-    let add: Vec<u32> = ids.into_iter().filter(|&id| !contains(&base, id)).collect();
-    with_fullness(Mask { base: Some(base), add: add.into(), remove: remove.into(), is_full: false }, ordinary)
+    if !remove.is_empty() {
+        ids.sort_unstable();
+        remove.retain(|id| ids.binary_search(id).is_err());
+        remove.sort_unstable();
+    }
+    ids.retain(|&id| !contains(&base, id));
+    let add = ascending(ids);
+    with_fullness(Mask { base: Some(base), add, remove: remove.into(), is_full: false }, ordinary)
 }
 
 /// A list of ids takes 4 bytes each, a bitmask an eighth of a byte a token.
 fn sparse_or_dense(ids: Vec<u32>, ordinary: &[u32]) -> Mask {
     if ids.len() <= ordinary.len() {
-        return with_fullness(
-            Mask { base: None, add: ids.into(), remove: Box::default(), is_full: false },
-            ordinary,
-        );
+        let mask = Mask { base: None, add: ascending(ids), remove: Box::default(), is_full: false };
+        return with_fullness(mask, ordinary);
     }
     let mut words = vec![0; ordinary.len()];
     ids.iter().for_each(|&id| crate::mask::set(&mut words, id));
@@ -506,6 +542,12 @@ fn sparse_or_dense(ids: Vec<u32>, ordinary: &[u32]) -> Mask {
         Mask { base: Some(words.into()), add: Box::default(), remove: Box::default(), is_full: false },
         ordinary,
     )
+}
+
+fn ascending(mut ids: Vec<u32>) -> Box<[u32]> {
+    ids.sort_unstable();
+    ids.dedup();
+    ids.into()
 }
 
 fn with_fullness(mut mask: Mask, ordinary: &[u32]) -> Mask {

@@ -4,7 +4,7 @@ use std::hash::Hash;
 
 use super::arena::Interned;
 use super::closure::Moves;
-use super::stack::Item;
+use super::stack::{ConfigId, Item};
 use crate::memory::{Items, Members, Memory, Written, identity};
 use crate::program::{Action, Ending, Guard, StateId};
 
@@ -114,6 +114,15 @@ pub enum Acted {
     /// The same, but only if a text that was left open is none of those seen.
     Perhaps(DataId),
     Dead,
+}
+
+/// An open key that is being read.
+pub struct KeyRead<'e> {
+    members: &'e Members,
+    data: DataKey<'e>,
+    text: &'e [u8],
+    /// Its identity so far; none within an escape.
+    value: Option<Box<[u8]>>,
 }
 
 impl<'e> Moves<'e> {
@@ -264,7 +273,8 @@ impl<'e> Moves<'e> {
     }
 
     fn has_seen(&self, data: &DataKey, name: &[u8]) -> bool {
-        data.seen.binary_search(&self.cache.texts.intern(name)).is_ok()
+        let known = || self.cache.texts.find(name).is_some_and(|text| data.seen.binary_search(&text).is_ok());
+        !data.seen.is_empty() && known()
     }
 
     /// Whether a guard or an ending needs more than a blank knows.
@@ -399,13 +409,40 @@ impl<'e> Moves<'e> {
         if holds { Acted::To(item.data) } else { Acted::Dead }
     }
 
-    /// Whether an open key whose text is `text` may be written: it is none of those there, declared ones among them.
-    pub fn is_new_key(&self, item: &Item, text: &[u8]) -> bool {
-        let rule = self.program.states[item.state as usize].rule;
-        let Ending::Members { spec } = self.program.endings[rule as usize] else { return false };
+    /// The one open key that a configuration is reading in objects of `rule`; `None` if it reads something else too.
+    pub fn key_read(&self, id: ConfigId, rule: u32) -> Option<KeyRead<'e>> {
+        let Ending::Members { spec } = self.program.endings[rule as usize] else { return None };
+        let mut found: Option<DataId> = None;
+        for item in self.cache.configs.get(id).items.iter() {
+            if item.data == NOTHING || self.data(item.data).text.is_none() {
+                continue;
+            }
+            let same = self.program.states[item.state as usize].rule == rule;
+            if !same || found.is_some_and(|data| data != item.data) {
+                return None;
+            }
+            found = Some(item.data);
+        }
+        let data = self.data(found?);
         let members = self.members(spec);
-        let name = identity(members.json, text);
-        !members.names.contains_key(&name) && !self.has_seen(&self.data(item.data), &name)
+        let text = data.text.unwrap_or_default();
+        // Within an escape the value so far is not known yet.
+        let plain = !members.json || text.strip_prefix(b"\"").is_some_and(ends_plainly);
+        Some(KeyRead { members, data, text, value: plain.then(|| identity(members.json, text)) })
+    }
+
+    /// Whether the key that is being read may end with `end`: it is none of those there, declared ones among them.
+    /// `name` is scratch space.
+    pub fn is_new_key(&self, key: &KeyRead, end: &[u8], name: &mut Vec<u8>) -> bool {
+        name.clear();
+        match &key.value {
+            Some(value) if !key.members.json || !end.contains(&b'\\') => {
+                name.extend_from_slice(value);
+                name.extend_from_slice(end);
+            }
+            _ => name.extend_from_slice(&identity(key.members.json, &[key.text, end].concat())),
+        }
+        !key.members.names.contains_key(&name[..]) && !self.has_seen(&key.data, name)
     }
 
     /// The item with the text that it is reading left open, where that makes one mask out of many.
@@ -426,5 +463,19 @@ impl<'e> Moves<'e> {
     fn reads_exactly(&self, state: StateId) -> bool {
         let rule = self.program.states[state as usize].rule;
         matches!(self.program.endings[rule as usize], Ending::Decimal { .. }) || self.is_few(state)
+    }
+}
+
+/// Whether a beginning of a JSON string's body ends between two characters, as far as escapes go.
+fn ends_plainly(body: &[u8]) -> bool {
+    let Some(last) = body.iter().rposition(|&byte| byte == b'\\') else { return true };
+    let slashes = body[..=last].iter().rev().take_while(|&&byte| byte == b'\\').count();
+    if slashes % 2 == 0 {
+        return true;
+    }
+    match body.get(last + 1) {
+        None => false,
+        Some(b'u') => body.len() >= last + 6,
+        Some(_) => true,
     }
 }

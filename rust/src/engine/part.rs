@@ -40,9 +40,25 @@ pub struct Part {
     token_starts: Vec<u32>,
     /// The largest number of characters before a rest.
     pub max_before: u32,
+    /// Tokens with `EARLY` or more characters before their rest, by that number: few.
+    late: Vec<Late>,
+    /// For each byte, the length of the longest rest that begins with it.
+    longest_rests: Box<[u32; 256]>,
     /// All tokens that are no runs, where they are few: a trie of whole tokens, and their ids.
     pub others: Option<(Trie, Vec<u32>)>,
 }
+
+/// A token with many characters before its rest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Late {
+    pub chars: u32,
+    pub token: u32,
+    /// Bytes of the rest.
+    pub length: u32,
+}
+
+/// Of Llama 3's tokens that cross a JSON string's closing quote none has more than 5 characters before it.
+const EARLY: u32 = 6;
 
 /// The arrays of a part.
 #[derive(Debug)]
@@ -105,6 +121,8 @@ impl Part {
             long_runs: runs.long,
             outer_bytes,
             max_before: tokens.iter().map(|token| token.0).max().unwrap_or(0),
+            late: late(&rests, &tokens, &token_starts),
+            longest_rests: longest_rests(&rests),
             rests,
             tokens,
             token_starts,
@@ -148,6 +166,8 @@ impl Part {
             long_runs,
             n_runs,
             outer_bytes,
+            late: late(&rests, &tokens, &token_starts),
+            longest_rests: longest_rests(&rests),
             rests,
             tokens,
             token_starts,
@@ -163,6 +183,23 @@ impl Part {
         let start = all.partition_point(|token| token.0 < from);
         let end = all.partition_point(|token| token.0 <= to);
         &all[start..end]
+    }
+
+    /// The tokens with so many characters before their rest, if all of them are known to be few.
+    pub fn late(&self, from: u32, to: u32) -> Option<&[Late]> {
+        let start = self.late.partition_point(|late| late.chars < from);
+        let end = self.late.partition_point(|late| late.chars <= to);
+        (from >= EARLY && end - start <= MAX_LATE).then(|| &self.late[start..end])
+    }
+
+    /// The length in bytes of the longest rest that begins with a byte between two bounds.
+    pub fn longest_rest(&self, low: u8, high: u8) -> u32 {
+        self.longest_rests[low as usize..=high as usize].iter().copied().max().unwrap_or(0)
+    }
+
+    /// More characters than this are in no run, and before no rest.
+    pub fn longest_run(&self) -> u32 {
+        self.long_runs.last().map_or(LEVELS as u32, |run| run.0).max(self.max_before)
     }
 
     /// Whether a character of the class begins with a byte between two bounds.
@@ -184,7 +221,8 @@ impl Part {
     pub fn heap_bytes(&self) -> usize {
         let others = self.others.as_ref().map_or(0, |(trie, ids)| trie.heap_bytes() + ids.len() * 4);
         let levels: usize = self.levels.iter().map(|level| level.len() * 4).sum();
-        levels + self.rests.heap_bytes() + others + (self.long_runs.len() + self.tokens.len()) * 8
+        let late = self.late.len() * size_of::<Late>();
+        levels + self.rests.heap_bytes() + others + late + (self.long_runs.len() + self.tokens.len()) * 8
     }
 }
 
@@ -194,6 +232,30 @@ struct Rest {
     id: u32,
     at: u32,
     chars: u32,
+}
+
+/// More tokens than this are found faster by a walk over all rests.
+const MAX_LATE: usize = 64;
+
+fn late(rests: &Trie, tokens: &[(u32, u32)], token_starts: &[u32]) -> Vec<Late> {
+    let mut late = Vec::new();
+    for node in (0..rests.n_nodes()).filter(|&node| rests.id(node) != rests.sink()) {
+        let (rest, length) = (rests.id(node) as usize, rests.depth(node) as u32 + 1);
+        let all = &tokens[token_starts[rest] as usize..token_starts[rest + 1] as usize];
+        let many = all.iter().filter(|token| token.0 >= EARLY);
+        late.extend(many.map(|&(chars, token)| Late { chars, token, length }));
+    }
+    late.sort_unstable();
+    late
+}
+
+fn longest_rests(rests: &Trie) -> Box<[u32; 256]> {
+    let mut longest = Box::new([0; 256]);
+    for byte in 0..=u8::MAX {
+        let depths = rests.subtree(byte).map(|node| rests.depth(node) as u32 + 1);
+        longest[byte as usize] = depths.max().unwrap_or(0);
+    }
+    longest
 }
 
 fn next_serial() -> u64 {

@@ -13,7 +13,7 @@ pub struct Steps<'e> {
     counts: bool,
     /// The most characters that can be read.
     pub longest: u32,
-    /// No rest is longer than this, in bytes.
+    /// No rest that can be read here is longer than this, in bytes.
     longest_rest: u32,
 }
 
