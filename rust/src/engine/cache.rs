@@ -12,12 +12,19 @@ use super::arena::{Interner, lock};
 use super::data::{Data, DataKey, NOTHING, Text};
 use super::draft::Draft;
 use super::mask::MaskStore;
-use super::stack::{BOTTOM, CUT, Config, ConfigId, Content, Frame, FrameId, Item};
+use super::stack::{BOTTOM, CUT, Config, ConfigId, Content, Frame, FrameId, Item, Opened};
 use super::walk::Skeleton;
 
 /// Content without anything.
-pub const EMPTY: Content<'static> =
-    Content { items: &[], end: false, cut: false, depth: 0, direct: false, perhaps: false };
+pub const EMPTY: Content<'static> = Content {
+    items: &[],
+    end: false,
+    cut: false,
+    depth: 0,
+    direct: false,
+    perhaps: false,
+    opened: Opened::None,
+};
 
 /// About what an entry of a table takes, with its key and the table's spare room.
 const ENTRY_BYTES: usize = 32;

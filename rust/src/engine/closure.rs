@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use rustc_hash::FxHashMap;
 
 use super::cache::{Cache, EMPTY};
-use super::data::Acted;
+use super::data::{Acted, DataId};
 use super::stack::{BOTTOM, Config, ConfigId, Content, DEAD, FIRST_ID, FrameId, Item, UNKNOWN};
 use super::work::Work;
 use crate::error::{Error, Result};
@@ -26,6 +26,8 @@ pub struct Moves<'e> {
     pub max_items: usize,
     /// Open keys and items are left open: what is reached is right for all of them at once.
     pub opaque: bool,
+    /// Open keys whose object keeps this are passed over; `NOTHING`: none. See `Moves::keys_apart`.
+    pub passed: DataId,
 }
 
 impl<'e> Moves<'e> {
@@ -107,8 +109,12 @@ impl<'e> Moves<'e> {
     }
 
     fn intern(&self, items: &[Item], end: bool, cut: bool, perhaps: bool) -> ConfigId {
-        let direct = self.program.has_memory() && items.iter().any(|item| self.records(item));
-        self.cache.configs.intern(Content { items, end, cut, direct, perhaps, ..EMPTY })
+        if !self.program.has_memory() {
+            return self.cache.configs.intern(Content { items, end, cut, perhaps, ..EMPTY });
+        }
+        let direct = items.iter().any(|item| self.records(item));
+        let opened = self.opened(items);
+        self.cache.configs.intern(Content { items, end, cut, direct, perhaps, opened, ..EMPTY })
     }
 
     fn records(&self, item: &Item) -> bool {
@@ -192,9 +198,14 @@ impl<'e> Closure<'e> {
     /// Add an item, or unite its frame with that of an equal one.
     fn add(&mut self, item: Item) {
         let state = &self.moves.program.states[item.state as usize];
-        if self.moves.program.has_memory() && self.moves.is_beyond_blank(&item) {
-            self.cut = true;
-            return;
+        if self.moves.program.has_memory() {
+            if self.moves.is_passed(&item) {
+                return;
+            }
+            if self.moves.is_beyond_blank(&item) {
+                self.cut = true;
+                return;
+            }
         }
         if !state.takes(item.count) || !self.moves.guard_holds(&item) {
             return;

@@ -7,6 +7,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::closure::Moves;
+use super::data::KeysApart;
 use super::draft::{Draft, Resolver};
 use super::index::Index;
 use super::mask::Mask;
@@ -77,7 +78,7 @@ impl<'e> Composer<'e> {
                 let mut work = self.work.fresh();
                 let mut composer = Composer::new(self.index, self.moves, &mut work);
                 composer.sketch(open, &items)?;
-                let draft = composer.draft(open)?;
+                let draft = composer.draft();
                 self.moves.cache.set_draft(open, draft)
             }
         };
@@ -110,15 +111,12 @@ impl<'e> Composer<'e> {
     }
 
     /// What was collected, as a mask and groups of doubts; `None` if it was cut off.
-    fn draft(&mut self, open: ConfigId) -> Result<Option<Draft>> {
+    fn draft(&mut self) -> Option<Draft> {
         if self.cut {
-            return Ok(None);
+            return None;
         }
-        let mut doubtful = std::mem::take(&mut self.doubtful);
-        doubtful.sort_unstable();
-        doubtful.dedup();
         let sure = self.finish();
-        Draft::new(sure, doubtful, self.index, self.moves, open).map(Some)
+        Some(Draft::new(sure, &self.doubtful, &self.index.vocabulary))
     }
 
     /// Special tokens that the item reads, where no guard forbids them.
@@ -252,7 +250,7 @@ impl<'e> Composer<'e> {
 
     /// Read the rests of some tokens one by one.
     fn take_late(&mut self, tokens: &[Late], config: ConfigId) -> Result<()> {
-        let start = Place { config: self.moves.cache.configs.get(config), doubts: 0 };
+        let start = Place::start(self.moves.cache.configs.get(config));
         let mut walker = ConfigWalker::new(self.moves, self.work, u32::MAX, self.inside);
         for late in tokens {
             let bytes = self.index.vocabulary.bytes(late.token);
@@ -264,7 +262,11 @@ impl<'e> Composer<'e> {
         }
         let Found { sure, doubtful } = walker.finish(&mut self.cut)?;
         self.ids.extend(sure);
-        self.doubtful.extend(doubtful);
+        for doubt in doubtful {
+            let late = tokens.iter().find(|late| late.token == doubt.id).expect("it was read just now");
+            let more = self.index.vocabulary.bytes(doubt.id).len() - late.length as usize;
+            self.doubtful.push(doubt.later(doubt.id, more));
+        }
         Ok(())
     }
 
@@ -279,8 +281,11 @@ impl<'e> Composer<'e> {
 
     fn doubt_rests(&mut self, part: &Part, rests: &[Doubt], from: u32, to: u32) -> Result<()> {
         for doubt in rests {
-            let tokens = part.tokens(doubt.id, from, to).iter();
-            self.doubtful.extend(tokens.map(|token| Doubt { id: token.1, ..*doubt }));
+            let length = part.rest_length(doubt.id);
+            for &(_, token) in part.tokens(doubt.id, from, to) {
+                let more = self.index.vocabulary.bytes(token).len() - length;
+                self.doubtful.push(doubt.later(token, more));
+            }
         }
         self.work.spend(rests.len() as u64)
     }
@@ -366,12 +371,35 @@ impl<'e> Composer<'e> {
         if items.len() > MAX_SINGLE {
             return self.walk_together(items);
         }
-        items.iter().try_for_each(|item| self.walk_together(std::slice::from_ref(item)))
+        for item in items {
+            match self.moves.keys_apart(item) {
+                Some(apart) => self.walk_apart(item, &apart)?,
+                None => self.walk_together(std::slice::from_ref(item))?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Walk the open keys that may come next, and all else.
+    fn walk_apart(&mut self, item: &Item, apart: &KeysApart) -> Result<()> {
+        let config = self.moves.part(std::slice::from_ref(item));
+        let open = self.skeleton(std::slice::from_ref(&apart.open), WHOLE)?;
+        self.take_skeleton(&open, config)?;
+        let all = std::mem::replace(&mut self.moves.passed, apart.passed);
+        let declared = self.skeleton(std::slice::from_ref(item), DECLARED);
+        self.moves.passed = all;
+        self.take_skeleton(&*declared?, config)
     }
 
     /// What stays above the items' frames is known from their skeleton, the rest is walked.
     fn walk_together(&mut self, items: &[Item]) -> Result<()> {
-        let skeleton = self.skeleton(items)?;
+        let skeleton = self.skeleton(items, WHOLE)?;
+        let config = self.moves.part(items);
+        self.take_skeleton(&skeleton, config)
+    }
+
+    /// Take what a skeleton has, and walk from `config` where it was cut off.
+    fn take_skeleton(&mut self, skeleton: &Skeleton, config: ConfigId) -> Result<()> {
         match &skeleton.base {
             Some(words) => self.add_base(words.clone()),
             None => self.ids.extend_from_slice(&skeleton.ids),
@@ -380,7 +408,6 @@ impl<'e> Composer<'e> {
         if skeleton.cuts.is_empty() {
             return Ok(());
         }
-        let config = self.moves.part(items);
         let found = self.walk_cuts(&self.index.vocabulary.trie, &skeleton.cuts, config)?;
         self.take(found);
         Ok(())
@@ -388,7 +415,7 @@ impl<'e> Composer<'e> {
 
     /// Walk only below the nodes where frames are left.
     fn walk_cuts(&mut self, trie: &Trie, cuts: &[CutNode], config: ConfigId) -> Result<Found> {
-        let start = Place { config: self.moves.cache.configs.get(config), doubts: 0 };
+        let start = Place::start(self.moves.cache.configs.get(config));
         let mut stack = vec![start; trie.longest() + 1];
         let mut walker = ConfigWalker::new(self.moves, self.work, trie.sink(), self.inside);
         for cut in cuts {
@@ -409,9 +436,9 @@ impl<'e> Composer<'e> {
     }
 
     /// What the items allow whatever their frames are: walked once for all stacks.
-    fn skeleton(&mut self, items: &[Item]) -> Result<Arc<Skeleton>> {
+    fn skeleton(&mut self, items: &[Item], key: u64) -> Result<Arc<Skeleton>> {
         let config = self.shallow(items);
-        if let Some(known) = self.moves.cache.skeleton(config, WHOLE) {
+        if let Some(known) = self.moves.cache.skeleton(config, key) {
             return Ok(known);
         }
         let (found, cuts) = self.walk_to_cuts(
@@ -424,7 +451,7 @@ impl<'e> Composer<'e> {
         let base = (composer.ids.len() > MAX_LISTED).then(|| composer.dense());
         let ids = if base.is_some() { Box::default() } else { composer.ids.into() };
         let skeleton = Skeleton { base, ids, doubtful: composer.doubtful.into(), cuts };
-        Ok(self.moves.cache.set_skeleton(config, WHOLE, skeleton))
+        Ok(self.moves.cache.set_skeleton(config, key, skeleton))
     }
 
     /// The same for the rests of a part; its ids are those of the rests.
@@ -455,7 +482,7 @@ impl<'e> Composer<'e> {
         ranges: &[Range<usize>],
         config: ConfigId,
     ) -> Result<(Found, Vec<CutNode>)> {
-        let start = Place { config: self.moves.cache.configs.get(config), doubts: 0 };
+        let start = Place::start(self.moves.cache.configs.get(config));
         let mut work = self.work.fresh();
         let mut walker = ConfigWalker::new(self.moves, &mut work, trie.sink(), true);
         let cuts = walk_to_cuts(trie, ranges, &mut walker, start);
@@ -488,7 +515,7 @@ impl<'e> Composer<'e> {
 
     /// Walk a trie from a configuration.
     fn walk(&mut self, trie: &Trie, config: ConfigId) -> Result<Found> {
-        let start = Place { config: self.moves.cache.configs.get(config), doubts: 0 };
+        let start = Place::start(self.moves.cache.configs.get(config));
         let mut walker = ConfigWalker::new(self.moves, self.work, trie.sink(), self.inside);
         trie.walk(&mut walker, start, &mut Vec::new());
         walker.finish(&mut self.cut)
@@ -562,6 +589,9 @@ const MAX_SINGLE: usize = 16;
 const WHOLE: u64 = 0;
 /// Set in the key of a part's skeleton over the tokens that begin with no character of its class.
 const OUTER: u64 = 1 << 63;
+
+/// The key of skeletons over the whole vocabulary without the open keys that may come next.
+const DECLARED: u64 = 1 << 62;
 
 /// More ids than this are kept as a bitmask that masks are patches on.
 const MAX_LISTED: usize = 192;

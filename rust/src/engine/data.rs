@@ -4,7 +4,7 @@ use std::hash::Hash;
 
 use super::arena::Interned;
 use super::closure::Moves;
-use super::stack::{ConfigId, Item};
+use super::stack::{ConfigId, Item, Opened};
 use crate::memory::{Items, Members, Memory, Written, identity};
 use crate::program::{Action, Ending, Guard, StateId};
 
@@ -30,7 +30,8 @@ pub struct DataKey<'k> {
     pub text: Option<&'k [u8]>,
     /// Something is being read, and what it is is left open: masks are made for all texts at once.
     pub opaque: bool,
-    /// Nothing is known but the depth: what needs more is cut off. See `Moves::blanked`.
+    /// Nothing is known but the depth: what needs more is cut off. See `Moves::blanked`. A `count` of 1: an open key
+    /// comes first. See `Moves::keys_apart`.
     pub blank: bool,
 }
 
@@ -84,6 +85,13 @@ impl Interned for Data {
     }
 }
 
+impl Data {
+    /// Nothing is known but that an open key comes first.
+    fn is_first(&self) -> bool {
+        self.blank && self.count == 1
+    }
+}
+
 /// A text that was seen, as its identity.
 #[derive(Debug)]
 pub struct Text(Box<[u8]>);
@@ -114,6 +122,14 @@ pub enum Acted {
     /// The same, but only if a text that was left open is none of those seen.
     Perhaps(DataId),
     Dead,
+}
+
+/// An item before a key, for two walks.
+pub struct KeysApart {
+    /// With nothing known but that an open key comes first.
+    pub open: Item,
+    /// What open keys keep that the other walk passes over.
+    pub passed: DataId,
 }
 
 /// An open key that is being read.
@@ -199,7 +215,8 @@ impl<'e> Moves<'e> {
 
     fn append(&self, data: DataKey, byte: u8, target: StateId) -> Acted {
         if data.opaque || (self.opaque && !self.is_few(target)) {
-            let next = self.cache.datas.intern(DataKey { text: None, opaque: true, ..data });
+            let count = if data.blank { 0 } else { data.count };
+            let next = self.cache.datas.intern(DataKey { text: None, opaque: true, count, ..data });
             // Where only a few ends are left, the text may have to be one that was there before.
             return if self.has_few_ends(target) { Acted::Perhaps(next) } else { Acted::To(next) };
         }
@@ -281,7 +298,55 @@ impl<'e> Moves<'e> {
     pub fn is_beyond_blank(&self, item: &Item) -> bool {
         let state = &self.program.states[item.state as usize];
         let asks = state.accept || !matches!(state.guard, Guard::None | Guard::OpenKey { .. });
-        asks && self.program.remembers[state.rule as usize] && self.cache.datas.get(item.data).blank
+        let data = self.cache.datas.get(item.data);
+        asks && self.program.remembers[state.rule as usize] && data.blank && !data.is_first()
+    }
+
+    /// Whether an item is none of those that are walked now: the walk of the open keys passes the declared ones, and the
+    /// other way round.
+    pub fn is_passed(&self, item: &Item) -> bool {
+        if item.data == NOTHING {
+            return false;
+        }
+        let guard = self.program.states[item.state as usize].guard;
+        match guard {
+            Guard::OpenKey { .. } => item.data == self.passed,
+            Guard::Key { .. } => self.cache.datas.get(item.data).is_first(),
+            _ => false,
+        }
+    }
+
+    /// The walks of an item before a key, one over the open keys and one over all others.
+    ///
+    /// What begins with an open key is the same whatever was written before; all that depends on it is small. So the
+    /// many tokens that begin with a quote are walked once for an object's rule, and not after each of its members.
+    pub fn keys_apart(&self, item: &Item) -> Option<KeysApart> {
+        let Guard::MoreMembers { spec } = self.program.states[item.state as usize].guard else { return None };
+        let (members, data) = (self.members(spec), self.data(item.data));
+        let few = members.open_words.is_some() || !members.words.is_empty();
+        if !self.opaque || few || data.opaque || data.blank || data.text.is_some() {
+            return None;
+        }
+        let written = Written { used: data.used, last: data.last, count: data.count };
+        if !members.open_available(written, None) {
+            return None;
+        }
+        let first = DataKey { depth: data.depth, blank: true, count: 1, ..Default::default() };
+        let passed = self.cache.datas.intern(DataKey { opaque: true, ..data });
+        Some(KeysApart { open: Item { data: self.cache.datas.intern(first), ..*item }, passed })
+    }
+
+    /// What some items read that was left open.
+    pub fn opened(&self, items: &[Item]) -> Opened {
+        let mut found = Opened::None;
+        for item in items.iter().filter(|item| self.cache.datas.get(item.data).opaque) {
+            let this = Opened::One(item.data);
+            if found != Opened::None && found != this {
+                return Opened::More;
+            }
+            found = this;
+        }
+        found
     }
 
     /// An item within an open key with all forgotten but the depth: what follows the key, up to where its object goes on,
@@ -384,6 +449,9 @@ impl<'e> Moves<'e> {
             return Acted::To(item.data);
         }
         let data = self.data(item.data);
+        if data.blank {
+            return Acted::Dead;
+        }
         let holds = match ending {
             Ending::Free => true,
             Ending::Members { spec } => {
@@ -409,22 +477,26 @@ impl<'e> Moves<'e> {
         if holds { Acted::To(item.data) } else { Acted::Dead }
     }
 
-    /// The one open key that a configuration is reading in objects of `rule`; `None` if it reads something else too.
-    pub fn key_read(&self, id: ConfigId, rule: u32) -> Option<KeyRead<'e>> {
-        let Ending::Members { spec } = self.program.endings[rule as usize] else { return None };
-        let mut found: Option<DataId> = None;
+    /// The one open key that a configuration is reading; `None` if it reads something else too.
+    pub fn key_read(&self, id: ConfigId) -> Option<KeyRead<'e>> {
+        let mut found: Option<(u32, DataId)> = None;
         for item in self.cache.configs.get(id).items.iter() {
             if item.data == NOTHING || self.data(item.data).text.is_none() {
                 continue;
             }
-            let same = self.program.states[item.state as usize].rule == rule;
-            if !same || found.is_some_and(|data| data != item.data) {
+            let this = (self.program.states[item.state as usize].rule, item.data);
+            if found.is_some_and(|found| found != this) {
                 return None;
             }
-            found = Some(item.data);
+            found = Some(this);
         }
-        let data = self.data(found?);
-        let members = self.members(spec);
+        let (rule, data) = found?;
+        let Ending::Members { spec } = self.program.endings[rule as usize] else { return None };
+        let (members, data) = (self.members(spec), self.data(data));
+        // Keys of which there are few are read as they are, beside those that were left open.
+        if !members.words.is_empty() {
+            return None;
+        }
         let text = data.text.unwrap_or_default();
         // Within an escape the value so far is not known yet.
         let plain = !members.json || text.strip_prefix(b"\"").is_some_and(ends_plainly);

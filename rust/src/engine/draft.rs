@@ -5,11 +5,12 @@
 
 use super::closure::Moves;
 use super::compose::Outcome;
-use super::data::{KeyRead, NOTHING};
+use super::data::KeyRead;
 use super::index::Index;
 use super::mask::Mask;
-use super::stack::{Config, ConfigId};
-use super::walk::Doubt;
+use super::stack::ConfigId;
+use super::vocabulary::Vocabulary;
+use super::walk::{Doubt, TANGLED};
 use super::work::Work;
 use crate::error::Result;
 
@@ -31,95 +32,37 @@ pub struct Draft {
 pub struct KeyDoubts {
     /// The bytes of the tokens up to the first byte of the key, with it; empty: the key is being read already.
     pub before: Box<[u8]>,
-    /// The rule of the object.
-    pub rule: u32,
     /// Tokens, and how many of their bytes end the key.
     pub ends: Vec<(u32, u32)>,
 }
 
 impl Draft {
-    /// Doubts become groups; `open` is where they are read from, with its texts left open.
-    pub fn new(sure: Mask, doubts: Vec<Doubt>, index: &Index, moves: Moves, open: ConfigId) -> Result<Draft> {
+    /// Doubts become groups by where their key begins.
+    pub fn new(sure: Mask, doubts: &[Doubt], vocabulary: &Vocabulary) -> Draft {
         let mut keys: Vec<KeyDoubts> = Vec::new();
-        let (mut sole, mut others) = (Vec::new(), Vec::new());
+        let mut others = Vec::new();
         for doubt in doubts {
-            let bytes = index.vocabulary.bytes(doubt.id);
-            let place = if doubt.once { key_place(moves, open, bytes, &mut index.work())? } else { None };
-            let Some(KeyPlace { before, end, rule }) = place else {
+            if doubt.before == TANGLED {
                 others.push(doubt.id);
                 continue;
-            };
-            sole.push(doubt.id);
-            let before = &bytes[..before];
-            let end = (doubt.id, end as u32);
-            // Tokens come in the order of the trie: nearly always the group is the last one.
-            match keys.iter_mut().rev().find(|group| *group.before == *before && group.rule == rule) {
+            }
+            let before = &vocabulary.bytes(doubt.id)[..usize::from(doubt.before)];
+            let end = (doubt.id, u32::from(doubt.end));
+            // They come in the order of the trie: nearly always the group is the last one.
+            match keys.iter_mut().rev().find(|group| *group.before == *before) {
                 Some(group) => group.ends.push(end),
-                None => keys.push(KeyDoubts { before: before.into(), rule, ends: vec![end] }),
+                None => keys.push(KeyDoubts { before: before.into(), ends: vec![end] }),
             }
         }
-        let full = sure.with(sole, index.vocabulary.ordinary.as_ref());
-        Ok(Draft { sure, full, keys, others })
+        let sole = keys.iter().flat_map(|group| group.ends.iter().map(|end| end.0)).collect();
+        let full = sure.with(sole, vocabulary.ordinary.as_ref());
+        Draft { sure, full, keys, others }
     }
 
     pub fn heap_bytes(&self) -> usize {
         let keys: usize = self.keys.iter().map(|group| group.ends.len() * 8 + 64).sum();
         keys + 4 * (self.others.len() + self.full.add.len() + self.sure.add.len())
     }
-}
-
-/// Where a token ends a key that was left open.
-struct KeyPlace {
-    /// As many bytes reach its first byte, with it; 0: it is being read already.
-    before: usize,
-    /// As many bytes reach its last one.
-    end: usize,
-    rule: u32,
-}
-
-/// Where the one key ends that a token ends; `None` if there is more to it than one object's key.
-fn key_place(moves: Moves, open: ConfigId, bytes: &[u8], work: &mut Work) -> Result<Option<KeyPlace>> {
-    let mut at = moves.cache.configs.get(open);
-    let mut reads = opened(moves, at);
-    let mut before = 0;
-    for (i, &byte) in bytes.iter().enumerate() {
-        let Some(next) = moves.step(at, byte, work)? else { return Ok(None) };
-        let next = moves.cache.configs.get(next);
-        let reads_next = opened(moves, next);
-        match (reads, reads_next) {
-            (Opened::One(rule, _), Opened::None) if next.perhaps => {
-                return Ok(Some(KeyPlace { before, end: i + 1, rule }));
-            }
-            (Opened::None, Opened::One(..)) if !next.perhaps => before = i + 1,
-            (Opened::One(..), same) if same == reads && !next.perhaps => {}
-            (Opened::None, Opened::None) if !next.perhaps => {}
-            _ => return Ok(None),
-        }
-        (at, reads) = (next, reads_next);
-    }
-    Ok(None)
-}
-
-/// What a configuration reads that was left open: the rule and its data.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Opened {
-    None,
-    One(u32, u32),
-    More,
-}
-
-fn opened(moves: Moves, config: &Config) -> Opened {
-    let mut found = Opened::None;
-    for item in &config.items {
-        if item.data != NOTHING && moves.data(item.data).opaque {
-            let this = Opened::One(moves.program.states[item.state as usize].rule, item.data);
-            if found != Opened::None && found != this {
-                return Opened::More;
-            }
-            found = this;
-        }
-    }
-    found
 }
 
 /// Makes the mask of a configuration out of its draft.
@@ -137,7 +80,7 @@ impl Resolver<'_, '_> {
         let (mut ids, mut unsure) = (Vec::new(), draft.others.clone());
         for group in &draft.keys {
             let Some(at) = self.after(id, &group.before)? else { return Ok(Outcome::TooShallow) };
-            match at.and_then(|at| self.moves.key_read(at, group.rule)) {
+            match at.and_then(|at| self.moves.key_read(at)) {
                 Some(key) => self.sort_out(&key, group, &mut ids, &mut unsure),
                 None => unsure.extend(group.ends.iter().map(|end| end.0)),
             }

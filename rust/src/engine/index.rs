@@ -9,6 +9,7 @@ use super::arena::lock;
 use super::cache::Cache;
 use super::closure::Moves;
 use super::compose::{Composer, Outcome};
+use super::data::NOTHING;
 use super::mask::MaskId;
 use super::outline::outline;
 use super::plan::{Plan, plan};
@@ -104,7 +105,7 @@ impl Index {
     pub fn moves<'e>(&'e self, cache: &'e Cache) -> Moves<'e> {
         let max_items = (self.limits.mask_work / WORK_OF_AN_ITEM).max(MIN_ITEMS) as usize;
         let max_depth = self.limits.stack_depth;
-        Moves { program: &self.program, cache, max_depth, max_items, opaque: false }
+        Moves { program: &self.program, cache, max_depth, max_items, opaque: false, passed: NOTHING }
     }
 
     pub fn work(&self) -> Work {

@@ -42,6 +42,8 @@ pub struct Part {
     pub max_before: u32,
     /// Tokens with `EARLY` or more characters before their rest, by that number: few.
     late: Vec<Late>,
+    /// The length of each rest in bytes.
+    rest_lengths: Vec<u32>,
     /// For each byte, the length of the longest rest that begins with it.
     longest_rests: Box<[u32; 256]>,
     /// All tokens that are no runs, where they are few: a trie of whole tokens, and their ids.
@@ -121,6 +123,7 @@ impl Part {
             long_runs: runs.long,
             outer_bytes,
             max_before: tokens.iter().map(|token| token.0).max().unwrap_or(0),
+            rest_lengths: rest_lengths(&rests),
             late: late(&rests, &tokens, &token_starts),
             longest_rests: longest_rests(&rests),
             rests,
@@ -166,6 +169,7 @@ impl Part {
             long_runs,
             n_runs,
             outer_bytes,
+            rest_lengths: rest_lengths(&rests),
             late: late(&rests, &tokens, &token_starts),
             longest_rests: longest_rests(&rests),
             rests,
@@ -190,6 +194,11 @@ impl Part {
         let start = self.late.partition_point(|late| late.chars < from);
         let end = self.late.partition_point(|late| late.chars <= to);
         (from >= EARLY && end - start <= MAX_LATE).then(|| &self.late[start..end])
+    }
+
+    /// The length of a rest in bytes.
+    pub fn rest_length(&self, rest: u32) -> usize {
+        self.rest_lengths[rest as usize] as usize
     }
 
     /// The length in bytes of the longest rest that begins with a byte between two bounds.
@@ -222,7 +231,12 @@ impl Part {
         let others = self.others.as_ref().map_or(0, |(trie, ids)| trie.heap_bytes() + ids.len() * 4);
         let levels: usize = self.levels.iter().map(|level| level.len() * 4).sum();
         let late = self.late.len() * size_of::<Late>();
-        levels + self.rests.heap_bytes() + others + late + (self.long_runs.len() + self.tokens.len()) * 8
+        levels
+            + self.rests.heap_bytes()
+            + others
+            + late
+            + (self.long_runs.len() + self.tokens.len()) * 8
+            + self.rest_lengths.len() * 4
     }
 }
 
@@ -247,6 +261,12 @@ fn late(rests: &Trie, tokens: &[(u32, u32)], token_starts: &[u32]) -> Vec<Late> 
     }
     late.sort_unstable();
     late
+}
+
+fn rest_lengths(rests: &Trie) -> Vec<u32> {
+    let mut lengths = vec![0; rests.n_ids() as usize + 1];
+    (0..rests.n_nodes()).for_each(|node| lengths[rests.id(node) as usize] = rests.depth(node) as u32 + 1);
+    lengths
 }
 
 fn longest_rests(rests: &Trie) -> Box<[u32; 256]> {

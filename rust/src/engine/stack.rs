@@ -48,6 +48,17 @@ pub struct Content<'k> {
     pub direct: bool,
     /// It was reached only if a text that was left open is none of those seen.
     pub perhaps: bool,
+    /// What is being read that was left open; it follows from the items.
+    pub opened: Opened,
+}
+
+/// What a configuration reads that was left open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Opened {
+    None,
+    /// One text, kept in this data.
+    One(u32),
+    More,
 }
 
 #[derive(Debug)]
@@ -69,6 +80,7 @@ impl Interned for Frame {
             depth: self.depth,
             direct: false,
             perhaps: false,
+            opened: Opened::None,
         }
     }
 
@@ -100,6 +112,7 @@ pub struct Config {
     pub cut: bool,
     pub direct: bool,
     pub perhaps: bool,
+    pub opened: Opened,
     /// For each byte class: `UNKNOWN`, `DEAD` or a configuration + `FIRST_ID`.
     row: OnceLock<Box<[AtomicU32]>>,
     /// `UNKNOWN`, `DEAD` (it takes more frames to tell) or a mask + `FIRST_ID`.
@@ -137,6 +150,7 @@ impl Interned for Config {
             depth: 0,
             direct: self.direct,
             perhaps: self.perhaps,
+            opened: self.opened,
         }
     }
 
@@ -151,6 +165,7 @@ impl Interned for Config {
             cut: key.cut,
             direct: key.direct,
             perhaps: key.perhaps,
+            opened: key.opened,
             row: OnceLock::new(),
             mask: AtomicU32::new(UNKNOWN),
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::closure::Moves;
-use super::stack::{Config, DEAD, FIRST_ID, UNKNOWN};
+use super::stack::{Config, DEAD, FIRST_ID, Opened, UNKNOWN};
 use super::work::Work;
 use crate::error::{Error, Result};
 use crate::trie::{Trie, Walker};
@@ -72,16 +72,66 @@ pub struct Found {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Doubt {
     pub id: u32,
-    /// It ends just one key or item that was left open.
-    pub once: bool,
+    /// As many of its bytes reach the first one of the key that it hangs on, with it; 0: the key is being read already.
+    /// `TANGLED`: there is more to it than one key.
+    pub before: u16,
+    /// As many reach its last one.
+    pub end: u16,
+}
+
+pub const TANGLED: u16 = u16::MAX;
+
+impl Doubt {
+    /// The same for the token `id` that has `more` bytes before those of this one.
+    pub fn later(self, id: u32, more: usize) -> Doubt {
+        let place = |at: u16| usize::from(at).checked_add(more).and_then(|at| u16::try_from(at).ok());
+        match (self.before, place(self.before), place(self.end)) {
+            (0, _, Some(end)) => Doubt { id, before: 0, end },
+            (TANGLED, ..) => Doubt { id, ..self },
+            (_, Some(before), Some(end)) if before != TANGLED => Doubt { id, before, end },
+            _ => Doubt { id, before: TANGLED, end: 0 },
+        }
+    }
 }
 
 /// Where a walk is.
 #[derive(Clone, Copy)]
 pub struct Place<'e> {
     pub config: &'e Config,
-    /// How often it depends on a text that was left open: 0, 1, or 2 for more.
-    pub doubts: u8,
+    depth: u16,
+    /// Where the key began that is being read, as in `Doubt`.
+    before: u16,
+    /// Where a key ended that decides; 0: nothing does.
+    end: u16,
+}
+
+impl<'e> Place<'e> {
+    pub fn start(config: &'e Config) -> Place<'e> {
+        let before = if config.opened == Opened::More { TANGLED } else { 0 };
+        Place { config, depth: 0, before, end: 0 }
+    }
+
+    /// One byte further.
+    #[inline(always)]
+    fn next(self, config: &'e Config) -> Place<'e> {
+        let next = Place { config, depth: self.depth.saturating_add(1), ..self };
+        if config.perhaps || config.opened != self.config.opened { next.tracked(self) } else { next }
+    }
+
+    /// Something that was left open began or ended with the last byte.
+    fn tracked(self, last: Place) -> Place<'e> {
+        let (from, to) = (last.config.opened, self.config.opened);
+        let simple = self.depth < TANGLED && last.before != TANGLED;
+        let (before, end) = match (self.config.perhaps, from, to) {
+            (true, Opened::One(_), Opened::None) if simple && last.end == 0 => (last.before, self.depth),
+            (true, ..) => (TANGLED, self.depth.max(1)),
+            (false, ..) if last.end != 0 => (last.before, last.end),
+            (false, Opened::None, Opened::One(_)) => (self.depth, 0),
+            (false, _, Opened::None) => (0, 0),
+            (false, ..) => (TANGLED, 0),
+        };
+        Place { before, end, ..self }
+    }
 }
 
 /// Walks a trie with configurations; collects the ids of all strings that can be read.
@@ -150,15 +200,15 @@ impl<'e> Walker for ConfigWalker<'e, '_> {
             self.was_cut = true;
             return None;
         }
-        Some(Place { config, doubts: (place.doubts + u8::from(config.perhaps)).min(2) })
+        Some(place.next(config))
     }
 
     #[inline(always)]
     fn reach(&mut self, id: u32, place: Place<'e>) {
         if id != self.sink {
-            match place.doubts {
+            match place.end {
                 0 => self.found.sure.push(id),
-                doubts => self.found.doubtful.push(Doubt { id, once: doubts == 1 }),
+                end => self.found.doubtful.push(Doubt { id, before: place.before, end }),
             }
         }
     }
