@@ -34,6 +34,13 @@ pub enum Action {
     Digit { spec: u32 },
 }
 
+impl Action {
+    /// Whether taking it depends on the byte that is read.
+    pub fn records(self) -> bool {
+        matches!(self, Action::Append | Action::Close { .. } | Action::Digit { .. })
+    }
+}
+
 /// What must hold for a state to be entered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub enum Guard {

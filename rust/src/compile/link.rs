@@ -90,10 +90,6 @@ fn thresholds(rule: &Rule) -> Vec<u32> {
     all
 }
 
-fn records(action: Action) -> bool {
-    matches!(action, Action::Append | Action::Close { .. } | Action::Digit { .. })
-}
-
 fn remembers(ending: Ending) -> bool {
     matches!(ending, Ending::Members { .. } | Ending::Items { .. } | Ending::Decimal { .. })
 }
@@ -150,7 +146,7 @@ fn lay_out(
             valid_to: state.valid_to,
             saturate,
             guard: state.guard,
-            records: state.edges.iter().any(|edge| records(edge.action)),
+            records: state.edges.iter().any(|edge| edge.action.records()),
             rule: id,
             rank: 0,
         });

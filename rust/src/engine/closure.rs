@@ -43,18 +43,15 @@ impl<'e> Moves<'e> {
     #[inline(always)]
     pub fn step(&self, config: &'e Config, byte: u8, work: &mut Work) -> Result<Option<ConfigId>> {
         work.spend(config.cost())?;
-        if config.direct {
-            return Ok(self.compute_step(config, byte, &mut work.fresh())?.0);
-        }
-        let class = self.program.classes[byte as usize];
-        let row = config.row(self.program.n_classes, |bytes| self.cache.add_row_bytes(bytes));
-        match row[class as usize].load(Ordering::Acquire) {
+        match config.known_step(self.program.classes[byte as usize]) {
             UNKNOWN => {
-                let first = self.program.first_bytes[class as usize];
-                let (next, alike) = self.compute_step(config, first, &mut work.fresh())?;
-                let [low, high] = alike.map(|byte| self.program.classes[byte as usize] as usize);
-                let known = next.map_or(DEAD, |id| id + FIRST_ID);
-                row[low..=high].iter().for_each(|slot| slot.store(known, Ordering::Release));
+                let Step { next, alike, records } = self.compute_step(config, byte, &mut work.fresh())?;
+                if !records {
+                    let row = config.row(self.program.n_classes, |bytes| self.cache.add_row_bytes(bytes));
+                    let [low, high] = alike.map(|byte| self.program.classes[byte as usize] as usize);
+                    let known = next.map_or(DEAD, |id| id + FIRST_ID);
+                    row[low..=high].iter().for_each(|slot| slot.store(known, Ordering::Release));
+                }
                 Ok(next)
             }
             DEAD => Ok(None),
@@ -78,18 +75,12 @@ impl<'e> Moves<'e> {
         Ok(next)
     }
 
-    /// The configuration after one more byte, and the bytes around it that the same edges read: unless those record what
-    /// they read, all of them lead there. A JSON string has some 60 classes of bytes in a usual schema, and 3 ways to go on.
     #[inline(never)]
-    fn compute_step(
-        &self,
-        config: &Config,
-        byte: u8,
-        work: &mut Work,
-    ) -> Result<(Option<ConfigId>, [u8; 2])> {
+    fn compute_step(&self, config: &Config, byte: u8, work: &mut Work) -> Result<Step> {
         let mut closure = Closure::new(*self);
         work.spend(config.items.len() as u64)?;
         let [mut low, mut high] = [0, u8::MAX];
+        let mut records = false;
         for item in &config.items {
             for edge in self.program.byte_edges(item.state) {
                 // Edges are sorted by their lower bound.
@@ -99,13 +90,14 @@ impl<'e> Moves<'e> {
                 }
                 if byte <= edge.high {
                     (low, high) = (low.max(edge.low), high.min(edge.high));
+                    records |= config.direct && self.program.actions[edge.action as usize].records();
                     closure.take(item, edge.target, edge.action, byte);
                 } else {
                     low = low.max(edge.high + 1);
                 }
             }
         }
-        Ok((closure.finish(work)?, [low, high]))
+        Ok(Step { next: closure.finish(work)?, alike: [low, high], records })
     }
 
     fn intern(&self, items: &[Item], end: bool, cut: bool, perhaps: bool) -> ConfigId {
@@ -137,6 +129,16 @@ impl<'e> Moves<'e> {
     pub fn part(&self, items: &[Item]) -> ConfigId {
         self.intern(items, false, false, false)
     }
+}
+
+/// Where one more byte leads.
+struct Step {
+    next: Option<ConfigId>,
+    /// The bytes around it that the same edges read. A JSON string has some 60 classes of bytes in a usual schema, and 3
+    /// ways to go on.
+    alike: [u8; 2],
+    /// Some edge records what it reads: each byte leads elsewhere.
+    records: bool,
 }
 
 /// Collects items and closes them under calls and returns.

@@ -3,7 +3,6 @@
 //! A mask is the union of what each item allows. An item that loops on a large class of characters gets the
 //! bitmask of the runs of that class, and walks the small trie of rests; all other items walk the vocabulary together.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use super::closure::Moves;
@@ -298,9 +297,7 @@ impl<'e> Composer<'e> {
         let skeleton = match self.moves.cache.skeleton(shallow, key) {
             Some(known) => known,
             None => {
-                let ranges: Vec<Range<usize>> =
-                    part.outer_bytes.iter().map(|&byte| trie.subtree(byte)).collect();
-                let (found, cuts) = self.walk_to_cuts(trie, &ranges, shallow)?;
+                let (found, cuts) = self.walk_to_cuts(trie, part.outer_bytes.iter().copied(), shallow)?;
                 let skeleton =
                     Skeleton { base: None, ids: found.sure.into(), doubtful: found.doubtful.into(), cuts };
                 self.moves.cache.set_skeleton(shallow, key, skeleton)
@@ -429,7 +426,7 @@ impl<'e> Composer<'e> {
             if let Some(place) = place {
                 let node = cut.node as usize;
                 walker.reach(trie.id(node), place);
-                trie.walk_nodes(&mut walker, node + 1..trie.end(node), &mut stack);
+                trie.walk_below(&mut walker, node, &mut stack);
             }
         }
         walker.finish(&mut self.cut)
@@ -441,11 +438,7 @@ impl<'e> Composer<'e> {
         if let Some(known) = self.moves.cache.skeleton(config, key) {
             return Ok(known);
         }
-        let (found, cuts) = self.walk_to_cuts(
-            &self.index.vocabulary.trie,
-            std::slice::from_ref(&(0..self.index.vocabulary.trie.n_nodes())),
-            config,
-        )?;
+        let (found, cuts) = self.walk_to_cuts(&self.index.vocabulary.trie, 0..=u8::MAX, config)?;
         let mut composer = Composer::new(self.index, self.moves, self.work);
         composer.take(found);
         let base = (composer.ids.len() > MAX_LISTED).then(|| composer.dense());
@@ -461,8 +454,7 @@ impl<'e> Composer<'e> {
         if let Some(known) = self.moves.cache.skeleton(shallow, part.serial) {
             return Ok(known);
         }
-        let (found, cuts) =
-            self.walk_to_cuts(&part.rests, std::slice::from_ref(&(0..part.rests.n_nodes())), shallow)?;
+        let (found, cuts) = self.walk_to_cuts(&part.rests, 0..=u8::MAX, shallow)?;
         let skeleton = Skeleton { base: None, ids: found.sure.into(), doubtful: found.doubtful.into(), cuts };
         Ok(self.moves.cache.set_skeleton(shallow, part.serial, skeleton))
     }
@@ -479,13 +471,13 @@ impl<'e> Composer<'e> {
     fn walk_to_cuts(
         &mut self,
         trie: &Trie,
-        ranges: &[Range<usize>],
+        bytes: impl IntoIterator<Item = u8>,
         config: ConfigId,
     ) -> Result<(Found, Vec<CutNode>)> {
         let start = Place::start(self.moves.cache.configs.get(config));
         let mut work = self.work.fresh();
         let mut walker = ConfigWalker::new(self.moves, &mut work, trie.sink(), true);
-        let cuts = walk_to_cuts(trie, ranges, &mut walker, start);
+        let cuts = walk_to_cuts(trie, bytes, &mut walker, start);
         let mut ignored = false;
         Ok((walker.finish(&mut ignored)?, cuts))
     }

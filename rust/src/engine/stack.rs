@@ -44,7 +44,7 @@ pub struct Content<'k> {
     pub cut: bool,
     /// Frames below, and this one. Configurations leave it at 0.
     pub depth: u32,
-    /// Some item records the bytes it reads: transitions differ byte by byte and are not kept.
+    /// Some item records bytes that it reads: those transitions differ byte by byte and are not kept.
     pub direct: bool,
     /// It was reached only if a text that was left open is none of those seen.
     pub perhaps: bool,
@@ -127,6 +127,12 @@ impl Config {
             added(n_classes * size_of::<AtomicU32>());
             (0..n_classes).map(|_| AtomicU32::new(UNKNOWN)).collect()
         })
+    }
+
+    /// The slot of a class of bytes, `UNKNOWN` where no transition was kept.
+    #[inline(always)]
+    pub fn known_step(&self, class: u8) -> u32 {
+        self.row.get().map_or(UNKNOWN, |row| row[class as usize].load(Ordering::Acquire))
     }
 
     /// What one step from here counts as work: it looks at each item, and may make a configuration of some 100 bytes.

@@ -1,8 +1,6 @@
 //! The hot loop: a trie walked with configurations, and where such a walk leaves the frames it knows.
 
-use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use super::closure::Moves;
 use super::stack::{Config, DEAD, FIRST_ID, Opened, UNKNOWN};
@@ -28,38 +26,63 @@ pub struct CutNode {
     pub path: Box<[u8]>,
 }
 
-/// Walk some subtrees, but stop below each node where a frame that was cut off is left; returns those nodes.
+/// Walk the strings that begin with some bytes, but stop below each node where a frame that was cut off is left; returns
+/// those nodes.
 pub fn walk_to_cuts<'e>(
     trie: &Trie,
-    ranges: &[Range<usize>],
+    bytes: impl IntoIterator<Item = u8>,
     walker: &mut ConfigWalker<'e, '_>,
     start: Place<'e>,
 ) -> Vec<CutNode> {
-    let mut stack = vec![start; trie.longest() + 1];
-    let mut path: Vec<u8> = Vec::new();
-    let mut cuts = Vec::new();
-    for range in ranges {
-        let mut node = range.start;
-        while node < range.end {
-            let (depth, byte) = (trie.depth(node), trie.byte(node));
-            path.truncate(depth);
-            match walker.step(stack[depth], byte) {
-                Some(place) => {
-                    walker.reach(trie.id(node), place);
-                    stack[depth + 1] = place;
-                    path.push(byte);
-                    node += 1;
-                }
-                None => {
-                    if std::mem::take(&mut walker.was_cut) {
-                        cuts.push(CutNode { node: node as u32, path: [&*path, &[byte]].concat().into() });
-                    }
-                    node = trie.end(node);
-                }
+    let mut walk = WalkToCuts { walker, stack: vec![start; trie.longest() + 1], cuts: Vec::new() };
+    for first in bytes {
+        let nodes = trie.subtree(first);
+        if nodes.is_empty() || !walk.enter(trie, nodes.start, &[first]) {
+            continue;
+        }
+        for &(second, node) in trie.seconds(first) {
+            if walk.enter(trie, node as usize, &[first, second]) {
+                walk.below(trie, node as usize, &[first, second]);
             }
         }
     }
-    cuts
+    walk.cuts
+}
+
+struct WalkToCuts<'e, 'w, 'v> {
+    walker: &'v mut ConfigWalker<'e, 'w>,
+    stack: Vec<Place<'e>>,
+    cuts: Vec<CutNode>,
+}
+
+impl WalkToCuts<'_, '_, '_> {
+    /// Read the last byte of `path`, which leads to `node`; false: nothing under it is wanted.
+    fn enter(&mut self, trie: &Trie, node: usize, path: &[u8]) -> bool {
+        let depth = path.len() - 1;
+        match self.walker.step(self.stack[depth], path[depth]) {
+            Some(place) => {
+                self.walker.reach(trie.id(node), place);
+                self.stack[depth + 1] = place;
+                true
+            }
+            None => {
+                if std::mem::take(&mut self.walker.was_cut) {
+                    self.cuts.push(CutNode { node: node as u32, path: path.into() });
+                }
+                false
+            }
+        }
+    }
+
+    fn below(&mut self, trie: &Trie, top: usize, path: &[u8]) {
+        let mut path = path.to_vec();
+        let mut node = top + 1;
+        while node < trie.end(top) {
+            path.truncate(trie.depth(node));
+            path.push(trie.byte(node));
+            node = if self.enter(trie, node, &path) { node + 1 } else { trie.end(node) };
+        }
+    }
 }
 
 /// What a walk reached: ids, and ids that are right only if no key or item is written twice.
@@ -177,11 +200,7 @@ impl<'e> Walker for ConfigWalker<'e, '_> {
     #[inline(always)]
     fn step(&mut self, place: Place<'e>, byte: u8) -> Option<Place<'e>> {
         let program = self.moves.program;
-        let mut next = UNKNOWN;
-        if !place.config.direct {
-            let row = place.config.row(program.n_classes, |bytes| self.moves.cache.add_row_bytes(bytes));
-            next = row[program.classes[byte as usize] as usize].load(Ordering::Acquire);
-        }
+        let next = place.config.known_step(program.classes[byte as usize]);
         if next == DEAD || self.cut || self.error.is_some() {
             return None;
         }
