@@ -310,23 +310,27 @@ impl<'v> Cutter<'v> {
     /// Cut the tokens of a whole subtree.
     fn walk(&mut self, nodes: std::ops::Range<usize>) {
         let trie = &self.vocabulary.trie;
-        for node in nodes {
+        let mut node = nodes.start;
+        while node < nodes.end {
             let depth = trie.depth(node);
             let mut cut = self.stack[depth];
-            if cut.state != BROKEN {
-                cut.state = self.automaton.next(cut.state, trie.byte(node));
-                if cut.state == 0 {
-                    cut = Cut { state: 0, bytes: depth as u32 + 1, chars: cut.chars + 1 };
-                }
+            cut.state = self.automaton.next(cut.state, trie.byte(node));
+            // PERF: below a byte that is in no character of the class nothing is left to find out: one cut for all.
+            let end = if cut.state == BROKEN { trie.end(node) } else { node + 1 };
+            if cut.state == 0 {
+                cut = Cut { state: 0, bytes: depth as u32 + 1, chars: cut.chars + 1 };
             }
             self.stack[depth + 1] = cut;
-            let id = trie.id(node);
-            if id != trie.sink() {
-                self.token(id, cut);
-                if !trie.twins().is_empty() {
-                    self.vocabulary.twins(id).for_each(|twin| self.token(twin, cut));
+            for node in node..end {
+                let id = trie.id(node);
+                if id != trie.sink() {
+                    self.token(id, cut);
+                    if !trie.twins().is_empty() {
+                        self.vocabulary.twins(id).for_each(|twin| self.token(twin, cut));
+                    }
                 }
             }
+            node = end;
         }
     }
 
