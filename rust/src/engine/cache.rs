@@ -20,6 +20,7 @@ pub const EMPTY: Content<'static> = Content {
     items: &[],
     end: false,
     cut: false,
+    beyond: false,
     depth: 0,
     direct: false,
     perhaps: false,
@@ -54,6 +55,8 @@ pub struct Cache {
     united: Mutex<FxHashMap<Vec<usize>, United>>,
     /// For a configuration without frames and a trie, what it allows whatever they are.
     skeletons: Mutex<FxHashMap<(ConfigId, u64), Arc<Skeleton>>>,
+    /// For a frame, the configuration after it was left.
+    returns: Mutex<FxHashMap<FrameId, Option<ConfigId>>>,
     /// For a configuration with its texts left open, its mask as far as it is sure; none if it was cut off.
     drafts: Mutex<FxHashMap<ConfigId, Arc<Option<Draft>>>>,
     row_bytes: AtomicUsize,
@@ -76,6 +79,7 @@ impl Cache {
             insides: Mutex::default(),
             united: Mutex::default(),
             drafts: Mutex::default(),
+            returns: Mutex::default(),
             skeletons: Mutex::default(),
             row_bytes: AtomicUsize::new(0),
             hits: AtomicU64::new(0),
@@ -214,9 +218,23 @@ impl Cache {
         let words = skeleton.base.as_ref().map_or(0, |words| words.len());
         let doubts = size_of_val(&*skeleton.doubtful);
         self.add_row_bytes(
-            ENTRY_BYTES + 4 * (words + skeleton.ids.len()) + doubts + 64 * skeleton.cuts.len(),
+            ENTRY_BYTES
+                + 4 * (words + skeleton.ids.len())
+                + doubts
+                + 64 * skeleton.cuts.len()
+                + 4 * skeleton.leaves.len(),
         );
         lock(&self.skeletons).entry((config, trie)).or_insert_with(|| Arc::new(skeleton)).clone()
+    }
+
+    pub fn after_return(&self, frame: FrameId) -> Option<Option<ConfigId>> {
+        lock(&self.returns).get(&frame).copied()
+    }
+
+    pub fn set_after_return(&self, frame: FrameId, config: Option<ConfigId>) {
+        if lock(&self.returns).insert(frame, config).is_none() {
+            self.add_row_bytes(ENTRY_BYTES);
+        }
     }
 
     pub fn draft(&self, config: ConfigId) -> Option<Arc<Option<Draft>>> {

@@ -36,7 +36,7 @@ impl<'e> Moves<'e> {
         let mut closure = Closure::new(*self);
         closure.end = self.program.nullable;
         closure.add(Item { state: Program::START, count: 0, data: 0, frame: BOTTOM });
-        Ok(closure.finish(work)?.unwrap_or_else(|| self.intern(&[], self.program.nullable, false, false)))
+        Ok(closure.finish(work)?.unwrap_or_else(|| self.intern(&[], self.program.nullable)))
     }
 
     /// The configuration after one more byte, or `None` where no text of the format goes on like that.
@@ -100,34 +100,51 @@ impl<'e> Moves<'e> {
         Ok(Step { next: closure.finish(work)?, alike: [low, high], records })
     }
 
-    fn intern(&self, items: &[Item], end: bool, cut: bool, perhaps: bool) -> ConfigId {
+    /// The configuration with these sorted items.
+    fn intern(&self, items: &[Item], end: bool) -> ConfigId {
+        self.intern_flagged(Content { items, end, ..EMPTY })
+    }
+
+    /// The same, where the flags of the content but those that follow from its items are set.
+    fn intern_flagged(&self, content: Content) -> ConfigId {
         if !self.program.has_memory() {
-            return self.cache.configs.intern(Content { items, end, cut, perhaps, ..EMPTY });
+            return self.cache.configs.intern(content);
         }
-        let direct = items.iter().any(|item| self.records(item));
-        let opened = self.opened(items);
-        self.cache.configs.intern(Content { items, end, cut, direct, perhaps, opened, ..EMPTY })
+        let direct = content.items.iter().any(|item| self.records(item));
+        self.cache.configs.intern(Content { direct, opened: self.opened(content.items), ..content })
     }
 
     fn records(&self, item: &Item) -> bool {
         self.program.states[item.state as usize].records && !self.cache.datas.get(item.data).opaque
     }
 
-    /// The configuration with these sorted items.
+    /// The configuration with these sorted items, and with the end of the text if it is `complete`.
     pub fn whole(&self, items: &[Item], complete: bool) -> ConfigId {
-        self.intern(items, complete, false, false)
+        self.intern(items, complete)
     }
 
     /// The configuration of an item that has just been entered: its calls made, and its rule left if it may end.
     pub fn closed(&self, item: Item, work: &mut Work) -> Result<ConfigId> {
         let mut closure = Closure::new(*self);
         closure.add(item);
-        Ok(closure.finish(&mut work.fresh())?.unwrap_or_else(|| self.intern(&[], false, false, false)))
+        Ok(closure.finish(&mut work.fresh())?.unwrap_or_else(|| self.intern(&[], false)))
+    }
+
+    /// The configuration after the frame `frame` was left; `None` if nothing can follow.
+    pub fn after_return(&self, frame: FrameId, work: &mut Work) -> Result<Option<ConfigId>> {
+        if let Some(known) = self.cache.after_return(frame) {
+            return Ok(known);
+        }
+        let mut closure = Closure::new(*self);
+        closure.go_back(frame, work)?;
+        let config = closure.finish(&mut work.fresh())?;
+        self.cache.set_after_return(frame, config);
+        Ok(config)
     }
 
     /// A configuration with some of the items of another.
     pub fn part(&self, items: &[Item]) -> ConfigId {
-        self.intern(items, false, false, false)
+        self.intern(items, false)
     }
 }
 
@@ -151,6 +168,7 @@ struct Closure<'e> {
     queue: BinaryHeap<(Reverse<u32>, u32)>,
     end: bool,
     cut: bool,
+    beyond: bool,
     perhaps: bool,
     /// Work of unions, not yet accounted for.
     steps: u64,
@@ -165,6 +183,7 @@ impl<'e> Closure<'e> {
             queue: BinaryHeap::new(),
             end: false,
             cut: false,
+            beyond: false,
             perhaps: false,
             steps: 0,
         }
@@ -205,7 +224,7 @@ impl<'e> Closure<'e> {
                 return;
             }
             if self.moves.is_beyond_blank(&item) {
-                self.cut = true;
+                (self.cut, self.beyond) = (true, true);
                 return;
             }
         }
@@ -267,7 +286,9 @@ impl<'e> Closure<'e> {
             return Ok(None);
         }
         self.items.sort_unstable();
-        Ok(Some(self.moves.intern(&self.items, self.end, self.cut, self.perhaps)))
+        let Closure { items, end, cut, beyond, perhaps, .. } = self;
+        let flags = Content { items: &items, end, cut, beyond, perhaps, ..EMPTY };
+        Ok(Some(self.moves.intern_flagged(flags)))
     }
 
     fn bounded(&self, work: &Work) -> Result<()> {
@@ -284,7 +305,11 @@ impl<'e> Closure<'e> {
             Acted::Perhaps(_) => self.perhaps = true,
             Acted::To(_) => {}
         }
-        let frame = self.moves.cache.frames.get(item.frame);
+        self.go_back(item.frame, work)
+    }
+
+    fn go_back(&mut self, frame: FrameId, work: &mut Work) -> Result<()> {
+        let frame = self.moves.cache.frames.get(frame);
         work.spend(frame.items.len() as u64)?;
         self.end |= frame.end;
         self.cut |= frame.cut;

@@ -12,9 +12,9 @@ use super::index::Index;
 use super::mask::Mask;
 use super::part::{Late, Part};
 use super::plan::{Chain, Kind};
-use super::stack::{CUT, ConfigId, Item};
+use super::stack::{CUT, ConfigId, FrameId, Item};
 use super::steps::Steps;
-use super::walk::{ConfigWalker, CutNode, Doubt, Found, Place, Skeleton, walk_to_cuts};
+use super::walk::{ConfigWalker, CutNode, Doubt, Ends, Found, Place, Skeleton, walk_to_cuts};
 use super::work::Work;
 use crate::error::Result;
 use crate::mask::contains;
@@ -237,7 +237,7 @@ impl<'e> Composer<'e> {
                 self.take_rests(part, &skeleton.ids, before, last)?;
             }
             self.doubt_rests(part, &skeleton.doubtful, before, last)?;
-            let Found { sure, doubtful } = self.walk_cuts(&part.rests, &skeleton.cuts, config)?;
+            let Found { sure, doubtful } = self.walk_ends(&part.rests, &skeleton, config)?;
             self.take_rests(part, &sure, before, last)?;
             self.doubt_rests(part, &doubtful, before, last)?;
             if self.cut {
@@ -297,14 +297,13 @@ impl<'e> Composer<'e> {
         let skeleton = match self.moves.cache.skeleton(shallow, key) {
             Some(known) => known,
             None => {
-                let (found, cuts) = self.walk_to_cuts(trie, part.outer_bytes.iter().copied(), shallow)?;
-                let skeleton =
-                    Skeleton { base: None, ids: found.sure.into(), doubtful: found.doubtful.into(), cuts };
+                let (found, ends) = self.walk_to_cuts(trie, part.outer_bytes.iter().copied(), shallow)?;
+                let skeleton = Skeleton::new(None, found.sure.into(), found.doubtful.into(), ends);
                 self.moves.cache.set_skeleton(shallow, key, skeleton)
             }
         };
         self.take(Found { sure: skeleton.ids.to_vec(), doubtful: skeleton.doubtful.to_vec() });
-        let found = self.walk_cuts(trie, &skeleton.cuts, config)?;
+        let found = self.walk_ends(trie, &skeleton, config)?;
         self.take(found);
         Ok(())
     }
@@ -402,12 +401,53 @@ impl<'e> Composer<'e> {
             None => self.ids.extend_from_slice(&skeleton.ids),
         }
         self.doubtful.extend_from_slice(&skeleton.doubtful);
-        if skeleton.cuts.is_empty() {
-            return Ok(());
-        }
-        let found = self.walk_cuts(&self.index.vocabulary.trie, &skeleton.cuts, config)?;
+        let found = self.walk_ends(&self.index.vocabulary.trie, skeleton, config)?;
         self.take(found);
         Ok(())
+    }
+
+    /// Walk on where a skeleton ends.
+    fn walk_ends(&mut self, trie: &Trie, skeleton: &Skeleton, config: ConfigId) -> Result<Found> {
+        let mut found = Found::default();
+        if !skeleton.cuts.is_empty() {
+            found = self.walk_cuts(trie, &skeleton.cuts, config)?;
+        }
+        if !skeleton.leaves.is_empty() && !self.inside {
+            let more = self.walk_leaves(trie, &skeleton.leaves, config)?;
+            found.sure.extend(more.sure);
+            found.doubtful.extend(more.doubtful);
+        }
+        Ok(found)
+    }
+
+    /// Walk below the nodes where the frame of the only item is left, from what follows it.
+    fn walk_leaves(&mut self, trie: &Trie, leaves: &[u32], config: ConfigId) -> Result<Found> {
+        let mut found = Found::default();
+        // Several items may be one to the skeleton, with all forgotten that they keep.
+        let mut frames: Vec<FrameId> =
+            self.moves.cache.configs.get(config).items.iter().map(|item| item.frame).collect();
+        frames.dedup();
+        for frame in frames {
+            let Some(next) = self.moves.after_return(frame, self.work)? else { continue };
+            let next = self.moves.cache.configs.get(next);
+            if next.cut {
+                self.cut = true;
+                break;
+            }
+            let mut stack = vec![Place::start(next); trie.longest() + 1];
+            let mut walker = ConfigWalker::new(self.moves, self.work, trie.sink(), false);
+            for &node in leaves {
+                let node = node as usize;
+                let length = trie.depth(node) + 1;
+                stack[length] = Place::after_return(next, length);
+                walker.reach(trie.id(node), stack[length]);
+                trie.walk_below(&mut walker, node, &mut stack);
+            }
+            let more = walker.finish(&mut self.cut)?;
+            found.sure.extend(more.sure);
+            found.doubtful.extend(more.doubtful);
+        }
+        Ok(found)
     }
 
     /// Walk only below the nodes where frames are left.
@@ -438,12 +478,12 @@ impl<'e> Composer<'e> {
         if let Some(known) = self.moves.cache.skeleton(config, key) {
             return Ok(known);
         }
-        let (found, cuts) = self.walk_to_cuts(&self.index.vocabulary.trie, 0..=u8::MAX, config)?;
+        let (found, ends) = self.walk_to_cuts(&self.index.vocabulary.trie, 0..=u8::MAX, config)?;
         let mut composer = Composer::new(self.index, self.moves, self.work);
         composer.take(found);
         let base = (composer.ids.len() > MAX_LISTED).then(|| composer.dense());
         let ids = if base.is_some() { Box::default() } else { composer.ids.into() };
-        let skeleton = Skeleton { base, ids, doubtful: composer.doubtful.into(), cuts };
+        let skeleton = Skeleton::new(base, ids, composer.doubtful.into(), ends);
         Ok(self.moves.cache.set_skeleton(config, key, skeleton))
     }
 
@@ -454,8 +494,8 @@ impl<'e> Composer<'e> {
         if let Some(known) = self.moves.cache.skeleton(shallow, part.serial) {
             return Ok(known);
         }
-        let (found, cuts) = self.walk_to_cuts(&part.rests, 0..=u8::MAX, shallow)?;
-        let skeleton = Skeleton { base: None, ids: found.sure.into(), doubtful: found.doubtful.into(), cuts };
+        let (found, ends) = self.walk_to_cuts(&part.rests, 0..=u8::MAX, shallow)?;
+        let skeleton = Skeleton::new(None, found.sure.into(), found.doubtful.into(), ends);
         Ok(self.moves.cache.set_skeleton(shallow, part.serial, skeleton))
     }
 
@@ -471,15 +511,24 @@ impl<'e> Composer<'e> {
     fn walk_to_cuts(
         &mut self,
         trie: &Trie,
-        bytes: impl IntoIterator<Item = u8>,
+        bytes: impl IntoIterator<Item = u8> + Clone,
         config: ConfigId,
-    ) -> Result<(Found, Vec<CutNode>)> {
-        let start = Place::start(self.moves.cache.configs.get(config));
+    ) -> Result<(Found, Ends)> {
+        let start = self.moves.cache.configs.get(config);
+        // With several items it would not be clear whose frame is left.
+        if start.items.len() == 1 {
+            let mut work = self.work.fresh();
+            let mut walker = ConfigWalker::new(self.moves, &mut work, trie.sink(), true).noting_leaves();
+            let ends = walk_to_cuts(trie, bytes.clone(), &mut walker, Place::start(start));
+            let found = walker.finish(&mut false)?;
+            if ends.leaves.len() <= MAX_LEAVES {
+                return Ok((found, ends));
+            }
+        }
         let mut work = self.work.fresh();
         let mut walker = ConfigWalker::new(self.moves, &mut work, trie.sink(), true);
-        let cuts = walk_to_cuts(trie, bytes, &mut walker, start);
-        let mut ignored = false;
-        Ok((walker.finish(&mut ignored)?, cuts))
+        let ends = walk_to_cuts(trie, bytes, &mut walker, Place::start(start));
+        Ok((walker.finish(&mut false)?, ends))
     }
 
     fn add_base(&mut self, words: Arc<[u32]>) {
@@ -576,6 +625,9 @@ fn with_fullness(mut mask: Mask, ordinary: &[u32]) -> Mask {
 
 /// More items than this are walked together: each by itself goes through the top of the trie anew.
 const MAX_SINGLE: usize = 16;
+
+/// A rule that can be left at more nodes, as a word after each letter, is walked with what follows it.
+const MAX_LEAVES: usize = 256;
 
 /// The key of skeletons over the whole vocabulary; parts have serials from 1 on.
 const WHOLE: u64 = 0;

@@ -42,6 +42,8 @@ pub struct Content<'k> {
     pub end: bool,
     /// Something was cut off here.
     pub cut: bool,
+    /// What was cut off asks for more than is kept of an object, not only for the frame that was left.
+    pub beyond: bool,
     /// Frames below, and this one. Configurations leave it at 0.
     pub depth: u32,
     /// Some item records bytes that it reads: those transitions differ byte by byte and are not kept.
@@ -78,6 +80,7 @@ impl Interned for Frame {
             end: self.end,
             cut: self.cut,
             depth: self.depth,
+            beyond: false,
             direct: false,
             perhaps: false,
             opened: Opened::None,
@@ -110,6 +113,7 @@ pub struct Config {
     pub items: Box<[Item]>,
     pub complete: bool,
     pub cut: bool,
+    pub beyond: bool,
     pub direct: bool,
     pub perhaps: bool,
     pub opened: Opened,
@@ -154,6 +158,7 @@ impl Interned for Config {
             end: self.complete,
             cut: self.cut,
             depth: 0,
+            beyond: self.beyond,
             direct: self.direct,
             perhaps: self.perhaps,
             opened: self.opened,
@@ -169,6 +174,7 @@ impl Interned for Config {
             items: key.items.into(),
             complete: key.end,
             cut: key.cut,
+            beyond: key.beyond,
             direct: key.direct,
             perhaps: key.perhaps,
             opened: key.opened,

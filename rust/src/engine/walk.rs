@@ -15,8 +15,21 @@ pub struct Skeleton {
     pub base: Option<Arc<[u32]>>,
     pub ids: Box<[u32]>,
     pub doubtful: Box<[Doubt]>,
-    /// Nodes of the trie where a frame is left.
+    /// Nodes of the trie where more must be known.
     pub cuts: Vec<CutNode>,
+    /// Nodes where the frame of the only item is left: what follows it may follow them.
+    pub leaves: Vec<u32>,
+}
+
+impl Skeleton {
+    pub fn new(
+        base: Option<Arc<[u32]>>,
+        ids: Box<[u32]>,
+        doubtful: Box<[Doubt]>,
+        Ends { cuts, leaves }: Ends,
+    ) -> Skeleton {
+        Skeleton { base, ids, doubtful, cuts, leaves }
+    }
 }
 
 #[derive(Debug)]
@@ -26,15 +39,21 @@ pub struct CutNode {
     pub path: Box<[u8]>,
 }
 
-/// Walk the strings that begin with some bytes, but stop below each node where a frame that was cut off is left; returns
-/// those nodes.
+/// Where a walk over items without their frames ends.
+#[derive(Default)]
+pub struct Ends {
+    pub cuts: Vec<CutNode>,
+    pub leaves: Vec<u32>,
+}
+
+/// Walk the strings that begin with some bytes, but stop where frames that were cut off are left or more has to be known.
 pub fn walk_to_cuts<'e>(
     trie: &Trie,
     bytes: impl IntoIterator<Item = u8>,
     walker: &mut ConfigWalker<'e, '_>,
     start: Place<'e>,
-) -> Vec<CutNode> {
-    let mut walk = WalkToCuts { walker, stack: vec![start; trie.longest() + 1], cuts: Vec::new() };
+) -> Ends {
+    let mut walk = WalkToCuts { walker, stack: vec![start; trie.longest() + 1], ends: Ends::default() };
     for first in bytes {
         let nodes = trie.subtree(first);
         if nodes.is_empty() || !walk.enter(trie, nodes.start, &[first]) {
@@ -46,20 +65,24 @@ pub fn walk_to_cuts<'e>(
             }
         }
     }
-    walk.cuts
+    walk.ends
 }
 
 struct WalkToCuts<'e, 'w, 'v> {
     walker: &'v mut ConfigWalker<'e, 'w>,
     stack: Vec<Place<'e>>,
-    cuts: Vec<CutNode>,
+    ends: Ends,
 }
 
 impl WalkToCuts<'_, '_, '_> {
     /// Read the last byte of `path`, which leads to `node`; false: nothing under it is wanted.
     fn enter(&mut self, trie: &Trie, node: usize, path: &[u8]) -> bool {
         let depth = path.len() - 1;
-        match self.walker.step(self.stack[depth], path[depth]) {
+        let step = self.walker.step(self.stack[depth], path[depth]);
+        if std::mem::take(&mut self.walker.was_left) {
+            self.ends.leaves.push(node as u32);
+        }
+        match step {
             Some(place) => {
                 self.walker.reach(trie.id(node), place);
                 self.stack[depth + 1] = place;
@@ -67,7 +90,7 @@ impl WalkToCuts<'_, '_, '_> {
             }
             None => {
                 if std::mem::take(&mut self.walker.was_cut) {
-                    self.cuts.push(CutNode { node: node as u32, path: path.into() });
+                    self.ends.cuts.push(CutNode { node: node as u32, path: path.into() });
                 }
                 false
             }
@@ -85,6 +108,7 @@ impl WalkToCuts<'_, '_, '_> {
     }
 }
 
+#[derive(Default)]
 /// What a walk reached: ids, and ids that are right only if no key or item is written twice.
 pub struct Found {
     pub sure: Vec<u32>,
@@ -134,6 +158,12 @@ impl<'e> Place<'e> {
         Place { config, depth: 0, before, end: 0 }
     }
 
+    /// After a frame was left at a string of `length` bytes.
+    pub fn after_return(config: &'e Config, length: usize) -> Place<'e> {
+        let before = if config.opened == Opened::None { 0 } else { TANGLED };
+        Place { config, depth: u16::try_from(length).unwrap_or(TANGLED), before, end: 0 }
+    }
+
     /// One byte further.
     #[inline(always)]
     fn next(self, config: &'e Config) -> Place<'e> {
@@ -166,6 +196,9 @@ pub struct ConfigWalker<'e, 'w> {
     inside: bool,
     /// Inside: the last step would have left a frame that was cut off.
     was_cut: bool,
+    /// Leaving a frame that was cut off is noted, and what stays within it is walked on.
+    leaves: bool,
+    was_left: bool,
     cut: bool,
     error: Option<Error>,
 }
@@ -173,7 +206,23 @@ pub struct ConfigWalker<'e, 'w> {
 impl<'e, 'w> ConfigWalker<'e, 'w> {
     pub fn new(moves: Moves<'e>, work: &'w mut Work, sink: u32, inside: bool) -> Self {
         let found = Found { sure: Vec::new(), doubtful: Vec::new() };
-        ConfigWalker { moves, work, found, sink, inside, was_cut: false, cut: false, error: None }
+        ConfigWalker {
+            moves,
+            work,
+            found,
+            sink,
+            inside,
+            was_cut: false,
+            leaves: false,
+            was_left: false,
+            cut: false,
+            error: None,
+        }
+    }
+
+    /// For the walk of one item without its frame.
+    pub fn noting_leaves(self) -> Self {
+        ConfigWalker { leaves: true, ..self }
     }
 
     pub fn finish(self, cut: &mut bool) -> Result<Found> {
@@ -215,6 +264,11 @@ impl<'e> Walker for ConfigWalker<'e, '_> {
         };
         let config = self.moves.cache.configs.get(id);
         if config.cut {
+            let leaves = self.leaves && !config.beyond && !config.perhaps && place.end == 0;
+            if leaves {
+                self.was_left = true;
+                return (!config.items.is_empty()).then(|| place.next(config));
+            }
             self.cut = !self.inside;
             self.was_cut = true;
             return None;
