@@ -22,7 +22,7 @@ from maskwright.json_schema.clauses import ANY_NUMBER, ANY_STRING, Cases, Items,
 from maskwright.json_schema.forms import TRUE, Form
 from maskwright.json_schema.keywords import Part
 from maskwright.json_schema.numbers import INTEGERS, NumberSet
-from maskwright.json_schema.objects import write_members
+from maskwright.json_schema.objects import in_order, write_members
 from maskwright.json_schema.order import names_in_order
 from maskwright.json_schema.places import Place
 from maskwright.json_schema.reading import MAX_IN_PLACE, Reader
@@ -314,7 +314,10 @@ class Writer:
         if len(clauses) == 1 and not clauses[0].exists:
             return write_members(self, clauses[0], names)
         settle = self.reader.algebra.settle
-        settled = [one for members in clauses for one in (settle(members) if members.exists else (members,))]
+        settled = []
+        for members in clauses:
+            # Names of the order first: a member that must exist may be one of them.
+            settled.extend(settle(in_order(members, names)) if members.exists else (members,))
         return self.builder.choice([write_members(self, members, names) for members in settled])
 
     # Scalars
