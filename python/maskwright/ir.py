@@ -311,8 +311,8 @@ class Builder:
     def members(
         self,
         separator: Node,
-        declared: Sequence[Declared],
-        open_: Sequence[Open] = (),
+        declared: Sequence[tuple[Node, Node, bool]],
+        open_: Sequence[tuple[Node, Node]] = (),
         *,
         minimum: int = 0,
         maximum: int | None = None,
@@ -320,6 +320,8 @@ class Builder:
         spelling: int = SPELLING_RAW,
     ) -> Node:
         """Members with `separator` between them: what stands between the braces of an object.
+
+        `declared` has the fields of `Declared`, `open_` those of `Open`; plain tuples are quicker made.
 
         Each declared member at most once and the required ones always; no two open members with the same
         key; `minimum` to `maximum` members in all. `ordered`: the declared ones in the order given, then the

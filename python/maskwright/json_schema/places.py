@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin
 
-from maskwright.json_schema.keywords import VOCABULARIES, Draft, keywords_of
+from maskwright.json_schema.keywords import VOCABULARIES, Draft, asserting_of, keywords_of
 from maskwright.json_schema.refusals import malformed, unsupported
 
 __all__ = ["Documents", "Place", "Resource", "draft_of", "subschemas"]
@@ -52,7 +52,18 @@ _MAP = frozenset(
 class Resource:
     """A schema with a URI of its own: what references are relative to, and where anchors are found."""
 
-    __slots__ = ("anchors", "document", "draft", "dynamic", "keywords", "schema", "trail", "uri")
+    __slots__ = (
+        "anchors",
+        "asserting",
+        "document",
+        "draft",
+        "dynamic",
+        "is_restricted",
+        "keywords",
+        "schema",
+        "trail",
+        "uri",
+    )
 
     def __init__(self, uri: str, schema: Any, document: Resource | None, draft: Draft, trail: Trail) -> None:
         self.uri = uri
@@ -63,6 +74,10 @@ class Resource:
         self.anchors: dict[str, tuple[Any, Trail]] | None = None
         self.dynamic: dict[str, tuple[Any, Trail]] = {}
         self.keywords = keywords_of(draft)
+        self.asserting = asserting_of(draft)
+        """What a schema that says no more than its type may not have."""
+        self.is_restricted = False
+        """Whether a metaschema switches some of the keywords off."""
 
 
 class Place:
@@ -283,6 +298,7 @@ class Documents:
             )
         on = {word for uri in vocabulary for word in VOCABULARIES.get(uri, ())}
         off = {word for words in VOCABULARIES.values() for word in words} - on
+        resource.is_restricted = True
         resource.keywords = {word: part for word, part in resource.keywords.items() if word not in off}
 
     def _fetch(self, uri: str) -> Resource | None:

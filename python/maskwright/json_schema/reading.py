@@ -203,6 +203,10 @@ class Reader:
             key: value for key, value in schema.items() if key in known and (id(schema), key) not in ignored
         }
 
+    def reads_all(self, place: Place) -> bool:
+        """Whether no keyword of the draft is dropped or switched off here."""
+        return not self._ignored and not place.resource.is_restricted
+
     def _own(self, place: Place, schema: dict[str, Any], flags: int) -> Cases:
         """What the keywords say that speak about the value itself, not about schemas for it."""
         types = self._types(place, schema) if flags & Part.TYPE else None
@@ -435,12 +439,10 @@ class Reader:
     # Objects
 
     def _members(self, place: Place, schema: dict[str, Any]) -> tuple[Members, ...]:
-        properties = schema.get("properties", _NO_PROPERTIES)
-        if not isinstance(properties, dict) or not all(map(_is_text, properties)):
-            raise malformed(place, "properties", "it must be an object of schemas, its keys strings")
+        properties = self.properties(place, schema)
         child = self.child
         named = {key: child(place, inner, "properties", key) for key, inner in properties.items()}
-        required = self._names(place, schema["required"], "required") if "required" in schema else []
+        required = self.names(place, schema["required"], "required") if "required" in schema else []
         members = Members(
             named,
             OPEN,
@@ -458,7 +460,15 @@ class Reader:
             return self._with_names(place, schema, members)
         return (members,)
 
-    def _names(self, place: Place, names: Any, keyword: str) -> list[str]:
+    def properties(self, place: Place, schema: dict[str, Any]) -> dict[str, Any]:
+        """The schemas of named members, unread."""
+        properties: dict[str, Any] = schema.get("properties", _NO_PROPERTIES)
+        if not isinstance(properties, dict) or not all(map(_is_text, properties)):
+            raise malformed(place, "properties", "it must be an object of schemas, its keys strings")
+        return properties
+
+    def names(self, place: Place, names: Any, keyword: str) -> list[str]:
+        """A list of names, looked at."""
         if names is True or names is False:
             raise malformed(place, keyword, "it must be a list of names since draft 4")
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
@@ -592,7 +602,7 @@ class Reader:
             elif keyword == "dependencies" and isinstance(rule, str):
                 found[key] = self.having([rule], place)
             else:
-                found[key] = self.having(self._names(place, rule, keyword), place)
+                found[key] = self.having(self.names(place, rule, keyword), place)
         return found
 
     def having(self, keys: Iterable[str], place: Place) -> Form:
