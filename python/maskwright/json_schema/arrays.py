@@ -17,7 +17,7 @@ from maskwright.json_schema.refusals import unsupported
 if TYPE_CHECKING:
     from maskwright.json_schema.write import Writer
 
-__all__ = ["listed", "shortened", "write_items"]
+__all__ = ["listed", "shortened", "write_alike", "write_items"]
 
 MAX_COUNTED = 3_000
 """States of position and counts that an array with `contains` may take; each becomes a rule."""
@@ -43,6 +43,20 @@ def write_items(writer: Writer, items: Items) -> Node:
     return writer.layout.container(b"[]", body, may_be_empty=items.minimum == 0)
 
 
+def write_alike(writer: Writer, item: Node | None, low: int, high: int | None) -> Node:
+    """A node for arrays of `low` to `high` items, all of one kind; None: there may be no item at all."""
+    if item is None or high == 0:
+        return writer.layout.container(b"[]", None, may_be_empty=low == 0)
+    return writer.layout.container(b"[]", _alike(writer, item, low, high), may_be_empty=low == 0)
+
+
+def _alike(writer: Writer, item: Node, low: int, high: int | None) -> Node:
+    builder = writer.builder
+    more = builder.sequence([writer.layout.comma, item])
+    later = builder.repeat(more, max(low - 1, 0), None if high is None else high - 1)
+    return builder.sequence([item, later])
+
+
 def shortened(items: Items) -> Items:
     """Without positions that no item can have."""
     prefix, rest, maximum = items.prefix, items.rest, items.maximum
@@ -62,15 +76,12 @@ def listed(writer: Writer, items: Items, value: Callable[[Form], Node] | None = 
     builder, comma = writer.builder, writer.layout.comma
     length = len(items.prefix)
     low, high = items.minimum, items.maximum
+    if not length:
+        return _alike(writer, value(items.rest), low, high)
     later = builder.literal(b"")
     if items.rest is not FALSE:
-        item = value(items.rest)
-        start = max(length, 1)
-        later = builder.repeat(
-            builder.sequence([comma, item]), max(low - start, 0), None if high is None else high - start
-        )
-        if not length:
-            return builder.sequence([item, later])
+        more = builder.sequence([comma, value(items.rest)])
+        later = builder.repeat(more, max(low - length, 0), None if high is None else high - length)
     for place in range(length - 1, 0, -1):
         after = builder.sequence([comma, value(items.prefix[place]), later])
         later = after if place < low else builder.optional(after)

@@ -10,7 +10,16 @@ from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
 
-__all__ = ["TABLE", "VOCABULARIES", "Draft", "Keyword", "Part", "asserting_of", "keywords_of"]
+__all__ = [
+    "TABLE",
+    "VOCABULARIES",
+    "Draft",
+    "Keyword",
+    "Part",
+    "asserting_of",
+    "beside_ref_of",
+    "keywords_of",
+]
 
 
 class Draft(IntEnum):
@@ -166,6 +175,14 @@ def asserting_of(draft: Draft) -> frozenset[str]:
     choose a draft."""
     found = {name for name, part in keywords_of(draft).items() if part != Part.NOTHING and name != "type"}
     return frozenset(found | {"$id", "id", "$schema"})
+
+
+@cache
+def beside_ref_of(draft: Draft) -> frozenset[str]:
+    """The keywords of a draft without which a `$ref` stands alone."""
+    if draft.ref_hides:
+        return frozenset(("$id", "id", "$schema"))
+    return asserting_of(draft) - {"$ref"} | {"type"}
 
 
 def _belongs(word: Keyword, draft: Draft) -> bool:

@@ -55,7 +55,7 @@ def write_members(writer: Writer, members: Members, names: Names | None) -> Node
 def write_declared(
     writer: Writer, declared: Sequence[Declared], opens: Sequence[Open], low: int, high: int | None
 ) -> Node:
-    """An object, of nodes for its members: `low` to `high` of them. Some member or language of keys is given."""
+    """An object, of nodes for its members: `low` to `high`. Some member or language of keys is given."""
     required = [i for i, member in enumerate(declared) if member[2]]
     plain = writer.ordered and not opens and high is None and low == len(required)
     if plain and (required[0] if required else len(declared)) < MAX_FIRST:

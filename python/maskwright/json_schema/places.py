@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin
 
-from maskwright.json_schema.keywords import VOCABULARIES, Draft, asserting_of, keywords_of
+from maskwright.json_schema.keywords import VOCABULARIES, Draft, asserting_of, beside_ref_of, keywords_of
 from maskwright.json_schema.refusals import malformed, unsupported
 
 __all__ = ["Documents", "Place", "Resource", "draft_of", "subschemas"]
@@ -55,6 +55,7 @@ class Resource:
     __slots__ = (
         "anchors",
         "asserting",
+        "beside_ref",
         "document",
         "draft",
         "dynamic",
@@ -76,6 +77,8 @@ class Resource:
         self.keywords = keywords_of(draft)
         self.asserting = asserting_of(draft)
         """What a schema that says no more than its type may not have."""
+        self.beside_ref = beside_ref_of(draft)
+        """What a schema that is a reference and no more may not have."""
         self.is_restricted = False
         """Whether a metaschema switches some of the keywords off."""
 

@@ -62,6 +62,7 @@ class Reader:
         self._assert_formats = assert_formats
         self._ignored = ignored
         self._cases: dict[Form, Cases] = {}
+        self._targets: dict[Any, Form] = {}
         self._within: dict[Form, None] = {}
         self.pattern_places: dict[str, tuple[Place, str]] = {}
 
@@ -76,6 +77,15 @@ class Reader:
         if not isinstance(schema, dict):
             raise malformed(place, "/".join(map(str, steps)), "a schema is an object or a boolean")
         return self.forms.schema(self.documents.child(place, schema, *steps))
+
+    def target(self, place: Place, schema: dict[str, Any], *steps: Any) -> Form:
+        """The form of where the `$ref` of a schema leads, one at `place` or some steps from it."""
+        key = (schema["$ref"], place.resource, place.scope) if type(schema["$ref"]) is str else None
+        found = self._targets.get(key)
+        if found is None:
+            holder = self.documents.child(place, schema, *steps) if steps else place
+            found = self._targets[key] = self.forms.schema(self.documents.follow(holder, "$ref"))
+        return found
 
     # Forms
 
@@ -271,14 +281,13 @@ class Reader:
         """What the keywords of a schema say about strings."""
         return self._strings(place, self.kept(place))
 
-    def numbers(self, place: Place) -> NumberSet:
-        """What they say about numbers, or about integers if those are its type."""
-        schema = self.kept(place)
-        return self._numbers(place, schema, _INTEGER if schema["type"] == "integer" else ANY_NUMBER).set
+    def numbers(self, place: Place, *, integer: bool) -> NumberSet:
+        """What they say about numbers, or about integers."""
+        return self._numbers(place, self.kept(place), _INTEGER if integer else ANY_NUMBER).set
 
     def _strings(self, place: Place, schema: dict[str, Any]) -> StringSet:
-        low = self._count(place, schema, "minLength") or 0
-        high = self._count(place, schema, "maxLength")
+        low = self.count(place, schema, "minLength") or 0
+        high = self.count(place, schema, "maxLength")
         pattern = schema.get("pattern")
         patterns: tuple[str, ...] = ()
         if pattern is not None:
@@ -338,7 +347,8 @@ class Reader:
             raise malformed(place, keyword, "it must be a finite number of at most 1,000 digits")
         return Fraction(number)
 
-    def _count(self, place: Place, schema: dict[str, Any], keyword: str) -> int | None:
+    def count(self, place: Place, schema: dict[str, Any], keyword: str) -> int | None:
+        """A bound of a length or a number of parts, looked at; None if the schema has none."""
         if keyword not in schema:
             return None
         number = exact(schema[keyword])
@@ -404,8 +414,8 @@ class Reader:
         return Items(
             prefix,
             rest,
-            self._count(place, schema, "minItems") or 0,
-            self._count(place, schema, "maxItems"),
+            self.count(place, schema, "minItems") or 0,
+            self.count(place, schema, "maxItems"),
             self._contains(place, schema) if "contains" in schema else (),
             place if unique else None,
         )
@@ -429,8 +439,8 @@ class Reader:
 
     def _contains(self, place: Place, schema: dict[str, Any]) -> tuple[Contains, ...]:
         form = self.child(place, schema["contains"], "contains")
-        low = self._count(place, schema, "minContains")
-        high = self._count(place, schema, "maxContains")
+        low = self.count(place, schema, "minContains")
+        high = self.count(place, schema, "maxContains")
         low = 1 if low is None else low
         if low == 0 and high is None:
             return ()
@@ -447,8 +457,8 @@ class Reader:
             named,
             OPEN,
             frozenset(required),
-            self._count(place, schema, "minProperties") or 0,
-            self._count(place, schema, "maxProperties"),
+            self.count(place, schema, "minProperties") or 0,
+            self.count(place, schema, "maxProperties"),
             place=place,
         )
         if "additionalProperties" in schema or "patternProperties" in schema:
@@ -582,7 +592,7 @@ class Reader:
         return forms.any((forms.all((condition, yes)), forms.all((forms.no(condition), otherwise))))
 
     def _ref(self, place: Place, schema: dict[str, Any]) -> Form:
-        return self.forms.schema(self.documents.follow(place, "$ref"))
+        return self.target(place, schema)
 
     def _dynamic_ref(self, place: Place, schema: dict[str, Any]) -> Form:
         return self.forms.schema(self.documents.follow_dynamic(place))

@@ -36,7 +36,7 @@ from maskwright.json_schema.prelude import prelude
 from maskwright.json_schema.reading import MAX_IN_PLACE, Reader
 from maskwright.json_schema.refusals import unsupported
 from maskwright.json_schema.spelling import Style
-from maskwright.json_schema.straight import straight, words
+from maskwright.json_schema.straight import straight
 from maskwright.json_schema.whitespace import Whitespace
 
 __all__ = ["MAX_RULES", "Writer"]
@@ -69,7 +69,8 @@ class Writer:
         self.spelling = begun.spelling.copy(builder)
         self.layout = begun.layout.copy(builder)
         self.any_of_type, self.tails = begun.scalars, begun.tails
-        self.any_array, self.any_object, self.any_key = begun.array, begun.members, begun.key
+        self.any_array, self.any_object, self.any_value = begun.array, begun.members, begun.value
+        self.any_key = begun.key
         self.place: Place | None = None
         self.compared: list[Place] = []
         """The places of `uniqueItems` that are written."""
@@ -79,6 +80,7 @@ class Writer:
         self._tails: dict[Form, Node] = {TRUE: begun.tails[None]}
         self._texts: dict[StringSet, Node] = {ANY_STRING: begun.scalars["string"]}
         self._numbers = begun.numbers.copy()
+        self._shared: dict[Node, Node] = {}
 
     def grammar(self, form: Form) -> Grammar:
         """The grammar of all JSON texts whose value satisfies the form."""
@@ -103,6 +105,13 @@ class Writer:
     def later(self, rule: int, write: Callable[[], Node], place: Place | None = None) -> None:
         """Define a rule when its turn comes."""
         self._waiting.append((rule, write, place or self.place))
+
+    def shared(self, name: str, node: Node) -> Node:
+        """A reference to a rule for a node, so that all places share what the engine finds out about it."""
+        found = self._shared.get(node)
+        if found is None:
+            found = self._shared[node] = self.builder.reference(self.builder.rule(name, node))
+        return found
 
     # Forms
 
@@ -142,15 +151,12 @@ class Writer:
         """What else needs no clauses: a reference alone, a union of schemas alone, a list of strings."""
         flags &= ~Part.UNKNOWN
         if flags == Part.REF:
-            target = self.reader.forms.schema(self.reader.documents.follow(place, "$ref"))
-            return self.value(target, names)
+            return self.value(self.reader.target(place, place.schema), names)
         if flags == Part.ANY_OF:
             names = self.order(form, names)
             return self.builder.choice(
                 [self.value(part, names) for part in self.reader.listed(place, place.schema, "anyOf")]
             )
-        if flags & Part.VALUES and not flags & ~(Part.TYPE | Part.VALUES):
-            return words(self, place)
         return None
 
     def name(self, place: Place | None) -> str:
@@ -223,7 +229,7 @@ class Writer:
         if found is None:
             found = strings.node(self.spelling)
             if strings.allowed is None:
-                found = self.builder.reference(self.builder.rule("string", found))
+                found = self.shared("string", found)
             self._texts[strings] = found
         return found
 
