@@ -4,7 +4,6 @@ asked for."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import product
 from typing import TYPE_CHECKING
 
 from maskwright.errors import LimitError
@@ -21,6 +20,13 @@ __all__ = ["listed", "shortened", "write_alike", "write_items"]
 
 MAX_COUNTED = 3_000
 """States of position and counts that an array with `contains` may take; each becomes a rule."""
+MAX_KINDS = 500
+"""Kinds of items, by the schemas of `contains` that they satisfy; to see if there are such takes 1 ms each."""
+MAX_WAYS = 50_000
+"""States times kinds: 0.4 seconds."""
+
+Hits = tuple[bool, ...]
+"""For each count, whether an item satisfies its schema."""
 
 
 def write_items(writer: Writer, items: Items) -> Node:
@@ -118,6 +124,9 @@ class _Counted:
         last = max([len(items.prefix), items.minimum, *(count.start for count in counts)])
         self._last = last if items.maximum is None else items.maximum
         self._rules: dict[tuple[int, ...], Node] = {}
+        self._known: dict[tuple[Form, int], list[tuple[Hits, Form]]] = {}
+        self._values: dict[Form, Node] = {}
+        self._n_ways = 0
 
     def node(self) -> Node:
         """The whole array."""
@@ -137,26 +146,64 @@ class _Counted:
         if self._items.maximum is not None and position >= self._items.maximum:
             return []
         ways = []
-        for hits in product((False, True), repeat=len(self._counts)):
+        for hits, form in self._kinds(position):
             after = self._after(state, hits)
-            form = self._form(position, hits)
-            if after is None or form is FALSE or self._writer.reader.algebra.is_empty(form):
+            if after is None:
                 continue
+            self._n_ways += 1
+            if self._n_ways > MAX_WAYS:
+                raise self._too_many("counting the items takes too many steps", MAX_WAYS)
             lead = [comma] if with_comma else []
-            ways.append(builder.sequence([*lead, self._writer.value(form), self._rest(after)]))
+            ways.append(builder.sequence([*lead, self._item(form), self._rest(after)]))
         return ways
 
-    def _form(self, position: int, hits: tuple[bool, ...]) -> Form:
-        forms = self._writer.reader.forms
-        parts = [self._items.at(position)]
-        for count, hit in zip(self._counts, hits, strict=True):
-            if position >= count.start:
-                parts.append(count.form if hit else forms.no(count.form))
-            elif hit:
-                return FALSE
-        return forms.all(parts)
+    def _item(self, form: Form) -> Node:
+        """An item as a rule of its own: it is written once, not at each state."""
+        found = self._values.get(form)
+        if found is None:
+            value = self._writer.value
+            found = self._values[form] = self._writer.rule("item", lambda: value(form), None)
+        return found
 
-    def _after(self, state: tuple[int, ...], hits: tuple[bool, ...]) -> tuple[int, ...] | None:
+    def _kinds(self, position: int) -> list[tuple[Hits, Form]]:
+        """Which schemas an item can satisfy together, and the form of such items.
+
+        One schema after the other, so that those which exclude each other are never multiplied.
+        """
+        item = self._items.at(position)
+        active = sum(position >= count.start for count in self._counts)
+        found = self._known.get((item, active))
+        if found is not None:
+            return found
+        forms, is_empty = self._writer.reader.forms, self._writer.reader.algebra.is_empty
+        found = [((), item)]
+        for count in self._counts:
+            longer: list[tuple[Hits, Form]] = []
+            for hits, form in found:
+                if position < count.start:
+                    longer.append(((*hits, False), form))
+                    continue
+                for hit in (False, True):
+                    joined = forms.all((form, count.form if hit else forms.no(count.form)))
+                    if not is_empty(joined):
+                        longer.append(((*hits, hit), joined))
+            if len(longer) > MAX_KINDS:
+                raise self._too_many("the items are of too many kinds to be counted", MAX_KINDS)
+            found = longer
+        self._known[item, active] = found
+        return found
+
+    def _too_many(self, what: str, value: int) -> LimitError:
+        place = self._counts[0].place
+        return LimitError(
+            what,
+            limit="counted_items",
+            value=value,
+            where=f"#{place.pointer_to(self._counts[0].keyword)}",
+            try_="smaller bounds for the length or the count",
+        )
+
+    def _after(self, state: tuple[int, ...], hits: Hits) -> tuple[int, ...] | None:
         """The state after an item; None where a count is past its bound. Counts stop where more makes no
         difference."""
         position = min(state[0] + 1, self._last)
@@ -177,14 +224,7 @@ class _Counted:
         found = self._rules.get(state)
         if found is None:
             if len(self._rules) > MAX_COUNTED:
-                place = self._counts[0].place
-                raise LimitError(
-                    "counting the items takes too many states",
-                    limit="counted_items",
-                    value=MAX_COUNTED,
-                    where=f"#{place.pointer_to(self._counts[0].keyword)}",
-                    try_="smaller bounds for the length or the count",
-                )
+                raise self._too_many("counting the items takes too many states", MAX_COUNTED)
             rule = self._writer.builder.rule("items")
             found = self._rules[state] = self._writer.builder.reference(rule)
             self._writer.later(rule, lambda: self._written(state))

@@ -133,7 +133,7 @@ class NumberSet:
     def step(self) -> Fraction | None:
         """The one decimal of which all members are multiples; None if there is none."""
         found: Fraction | None = None
-        for step in self.steps:
+        for step in ((Fraction(1),) if self.integer else ()) + self.multiple_of:
             found = step if found is None else _lcm(found, step)
         return found
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin
 
+from maskwright.errors import LimitError
 from maskwright.json_schema.keywords import VOCABULARIES, Draft, asserting_of, beside_ref_of, keywords_of
 from maskwright.json_schema.refusals import malformed, unsupported
 
@@ -18,6 +19,9 @@ __all__ = ["Documents", "Place", "Resource", "draft_of", "subschemas"]
 
 Trail = tuple[Any, ...] | None
 """The way to a schema: (trail of the parent, step, step, ..); None at the root of a document."""
+
+MAX_SCOPES = 1_000
+"""Dynamic scopes of a schema: what is read in each is read anew."""
 
 _DRAFTS = {
     "http://json-schema.org/draft-04/schema": Draft.D4,
@@ -135,6 +139,7 @@ class Documents:
         self._resources: dict[str, Resource] = {}
         self._named: dict[int, Resource] = {}
         self._aliases: dict[str, tuple[Any, Trail, Resource]] = {}
+        self._scopes: set[tuple[Resource, ...]] = set()
         self.root = self._open("", schema)
 
     def root_place(self) -> Place:
@@ -156,7 +161,7 @@ class Documents:
         inner = self._named.get(id(place.schema))
         if inner is not None and inner is not place.resource:
             place.resource = inner
-            place.scope = _entered(place.scope, inner)
+            place.scope = self._entered(place, inner)
 
     @staticmethod
     def _names_itself(schema: dict[str, Any], draft: Draft) -> str | None:
@@ -178,7 +183,7 @@ class Documents:
             raise malformed(place, keyword, "a reference is a string")
         resource, fragment = self._resource_of(place, keyword, reference)
         schema, trail, resource = self._find(place, keyword, reference, resource, fragment)
-        return Place(schema, resource, trail, _entered(place.scope, resource))
+        return Place(schema, resource, trail, self._entered(place, resource))
 
     def follow_dynamic(self, place: Place) -> Place:
         """Where a `$dynamicRef` leads: to the outermost resource entered that has the dynamic anchor."""
@@ -191,7 +196,7 @@ class Documents:
             self._index(outer.document)
             if name in outer.dynamic:
                 schema, trail = outer.dynamic[name]
-                return Place(schema, outer, trail, _entered(place.scope, outer))
+                return Place(schema, outer, trail, self._entered(place, outer))
         return target
 
     def follow_recursive(self, place: Place) -> Place:
@@ -202,8 +207,35 @@ class Documents:
             return target
         for outer in place.scope:
             if _is_recursive(outer.schema):
-                return Place(outer.schema, outer, outer.trail, _entered(place.scope, outer))
+                return Place(outer.schema, outer, outer.trail, self._entered(place, outer))
         return target
+
+    def _entered(self, place: Place, resource: Resource) -> tuple[Resource, ...]:
+        """The scope at a place with a resource that is entered.
+
+        That matters only for a dynamic anchor that none further out has. So resources that extend each other
+        have few scopes, and not one for each way through them.
+        """
+        scope = place.scope
+        if resource is scope[-1] or resource in scope:
+            return scope
+        new = any(all(name not in outer.dynamic for outer in scope) for name in resource.dynamic)
+        if not new and not _is_recursive(resource.schema):
+            return scope
+        if not new and any(_is_recursive(outer.schema) for outer in scope):
+            return scope
+        scope = (*scope, resource)
+        self._scopes.add(scope)
+        if len(self._scopes) > MAX_SCOPES:
+            raise LimitError(
+                "the schema has too many dynamic scopes",
+                limit="dynamic_scopes",
+                value=MAX_SCOPES,
+                where=f"#{place.pointer}",
+                why="each way through resources with different dynamic anchors is one",
+                try_="fewer names of dynamic anchors",
+            )
+        return scope
 
     def _resource_of(self, place: Place, keyword: str, reference: str) -> tuple[Resource, str]:
         if reference.startswith("#"):
@@ -360,13 +392,6 @@ class Documents:
         name = schema.get(resource.draft.id_keyword)
         if isinstance(name, str) and "#" in name[:-1] and not (resource.draft.ref_hides and "$ref" in schema):
             anchors[name.partition("#")[2]] = (schema, trail)
-
-
-def _entered(scope: tuple[Resource, ...], resource: Resource) -> tuple[Resource, ...]:
-    """The scope with a resource that is entered. Only what has dynamic anchors can matter."""
-    if resource is scope[-1] or resource in scope:
-        return scope
-    return (*scope, resource) if resource.dynamic or _is_recursive(resource.schema) else scope
 
 
 def _is_recursive(schema: Any) -> bool:
