@@ -21,7 +21,7 @@ __all__ = ["listed", "shortened", "write_alike", "write_items"]
 MAX_COUNTED = 3_000
 """States of position and counts that an array with `contains` may take; each becomes a rule."""
 MAX_KINDS = 500
-"""Kinds of items, by the schemas of `contains` that they satisfy; to see if there are such takes 1 ms each."""
+"""Kinds of items, by the schemas of `contains` that they satisfy; to see if there are such takes 1 ms."""
 MAX_WAYS = 50_000
 """States times kinds: 0.4 seconds."""
 
