@@ -28,8 +28,9 @@ The meaning of each node is a language over bytes and special tokens:
 
 from __future__ import annotations
 
+import sys
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import chain
@@ -217,7 +218,10 @@ class Builder:
         """Exactly these bytes."""
         found = self._literals.get(text)
         if found is None:
-            found = self._literals[text] = self._node((OP_LITERAL, 2, self._store(text), len(text)))
+            found = self._literals[text] = self._count
+            self._words += (OP_LITERAL, 2, len(self._blob), len(text))
+            self._blob += text
+            self._count += 1
         return found
 
     def byte_class(self, members: Iterable[int]) -> Node:
@@ -397,7 +401,7 @@ class Builder:
     # Fragments
 
     def fragment(self, node: Node) -> Fragment:
-        """A node of this builder, regular and without grafts inside, for `graft` to put into others.
+        """A node of this builder, a regular one, for `graft` to put into others.
 
         >>> b, other = Builder(), Builder()
         >>> digits = b.fragment(b.repeat(b.byte_class(b"0123456789"), 1, None))
@@ -410,7 +414,7 @@ class Builder:
         """
         records: list[list[int]] = []
         needed = {node}
-        for number, known in sorted(((n, r) for r, n in self._ids.items()), reverse=True):
+        for number, known in reversed(list(enumerate(self._records()))):
             if number in needed:
                 records.append([number, *known])
                 needed.update(known[i] for i in _inner(known)[0])
@@ -421,8 +425,6 @@ class Builder:
         places: dict[Node, Node] = {}
         for number, *record in reversed(records):
             inner, texts = _inner(record)
-            if not all(record[i] in places for i in inner):
-                raise _misuse("a fragment holds no other fragment")
             start = len(words)
             nodes += [start + i for i in inner]
             blobs += [start + i for i in texts]
@@ -435,8 +437,6 @@ class Builder:
                 blob += text
             words += record
             places[number] = len(places)
-        if node not in places:
-            raise _misuse("a fragment is made of a node of its own builder, not of a graft")
         return Fragment(
             np.array(words, np.int64),
             np.array(nodes, np.int64),
@@ -488,6 +488,15 @@ class Builder:
         """All records: those of the builder that this one is a copy of are bytes already."""
         return self._before + _little_endian(array("I", self._words)) if self._words else self._before
 
+    def _records(self) -> Iterator[Sequence[int]]:
+        """All records in order."""
+        words: list[int] = np.frombuffer(self._encoded(), "<u4").tolist()
+        start = 0
+        while start < len(words):
+            end = start + 2 + words[start + 1]
+            yield words[start:end]
+            start = end
+
     def _node(self, record: tuple[int, ...]) -> Node:
         count = self._count
         node = self._ids.setdefault(record, count)
@@ -535,15 +544,18 @@ def merge_ranges(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     return merged
 
 
+if array("I").itemsize != 4:  # pragma: no cover - no such platform is supported
+    raise RuntimeError("this platform has no 32-bit unsigned int")
+_IS_LITTLE = sys.byteorder == "little"
+
+
 def _misuse(what: str) -> MaskwrightError:
     return MaskwrightError(what, where="the builder", code="argument.ir")
 
 
 def _little_endian(words: array[int]) -> bytes:
     """The bytes of an array of 32-bit words, little end first on every machine."""
-    if array("I").itemsize != 4:  # pragma: no cover - no such platform is supported
-        raise RuntimeError("this platform has no 32-bit unsigned int")
-    if (1).to_bytes(4, "little") != array("I", [1]).tobytes():
+    if not _IS_LITTLE:
         words = array("I", words)
         words.byteswap()
     return words.tobytes()

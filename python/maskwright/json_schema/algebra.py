@@ -357,12 +357,12 @@ class Algebra:
         """Whether a required member has other constant texts in each: a union of 200 tagged objects has
         40,000 pairs."""
         for key in a.required & b.required:
-            mine, others = self._constant_texts(a.named[key]), self._constant_texts(b.named[key])
+            mine, others = self.constant_texts(a.named[key]), self.constant_texts(b.named[key])
             if mine is not None and others is not None and not mine & others:
                 return True
         return False
 
-    def _constant_texts(self, form: Form) -> frozenset[str] | None:
+    def constant_texts(self, form: Form) -> frozenset[str] | None:
         """The values of a schema that is a constant text, or an enum of texts; None for another."""
         if form.kind != "schema":
             return None

@@ -57,7 +57,7 @@ def exact(value: int | float | Decimal | Fraction) -> Fraction:
 _LARGEST = 10**MAX_DIGITS
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)  # frozen, it takes 2.0 µs to make one instead of 0.2
 class NumberSet:
     """The numbers that meet every condition. Values are compared, never texts: 1 and 1.0 are one number.
 

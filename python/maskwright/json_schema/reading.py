@@ -15,6 +15,7 @@ from typing import Any
 from maskwright.errors import LimitError, PatternError, SchemaError
 from maskwright.json_schema import formats
 from maskwright.json_schema.algebra import Algebra
+from maskwright.json_schema.apart import are_apart
 from maskwright.json_schema.clauses import (
     ANY_ITEMS,
     ANY_MEMBERS,
@@ -576,7 +577,8 @@ class Reader:
         return self.forms.any(self.listed(place, schema, "anyOf"))
 
     def _one_of(self, place: Place, schema: dict[str, Any]) -> Form:
-        return self.forms.one(self.listed(place, schema, "oneOf"))
+        branches = self.listed(place, schema, "oneOf")
+        return self.forms.any(branches) if are_apart(self, branches) else self.forms.one(branches)
 
     def _not(self, place: Place, schema: dict[str, Any]) -> Form:
         return self.forms.no(self.child(place, schema["not"], "not"))

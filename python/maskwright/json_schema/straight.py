@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from maskwright.ir import Node
 from maskwright.json_schema.arrays import write_alike, write_items
+from maskwright.json_schema.bounds import whole_bounds
+from maskwright.json_schema.constants import write_constants
 from maskwright.json_schema.forms import FALSE, Form
 from maskwright.json_schema.keywords import Part
 from maskwright.json_schema.objects import write_declared
@@ -19,7 +21,7 @@ from maskwright.json_schema.places import Place
 if TYPE_CHECKING:
     from maskwright.json_schema.write import Names, Writer
 
-__all__ = ["straight", "tail_at"]
+__all__ = ["bare_type", "straight", "tail_at"]
 
 _JOINED = Part.REF | Part.ANY_OF | Part.ONE_OF | Part.IN_PLACE | Part.UNEVALUATED
 _OTHER_MEMBERS = frozenset(("patternProperties", "propertyNames", "minProperties", "maxProperties"))
@@ -35,7 +37,7 @@ def straight(writer: Writer, place: Place, names: Names | None) -> Node | None:
     if flags & _JOINED:
         return None
     if flags & Part.VALUES:
-        return None if flags & ~(Part.TYPE | Part.VALUES) else _words(writer, place.schema)
+        return None if flags & ~(Part.TYPE | Part.VALUES) else write_constants(writer, place.schema)
     if not flags and not names:
         return writer.any_value
     kinds = place.schema["type"] if flags & Part.TYPE else _EVERY
@@ -65,13 +67,13 @@ def _union(writer: Writer, place: Place, flags: int, names: Names | None, kinds:
 def tail_at(writer: Writer, place: Place, schema: Any, *steps: Any) -> Node:
     """What follows a key: `schema` is what its value must satisfy, some steps from `place`."""
     if type(schema) is dict:
-        kind = _bare_type(place, schema)
+        kind = bare_type(place, schema)
         if kind in writer.tails:
             return writer.tails[kind]
     return writer.tail(_form_at(writer, place, schema, *steps))
 
 
-def _bare_type(place: Place, schema: dict[str, Any]) -> Any:
+def bare_type(place: Place, schema: dict[str, Any]) -> Any:
     """The one type that is all that a schema says, None if it says nothing; "" for any other schema."""
     kind = schema.get("type")
     if not place.resource.asserting.isdisjoint(schema):
@@ -89,28 +91,21 @@ def _form_at(writer: Writer, place: Place, schema: Any, *steps: Any) -> Form:
 # Types
 
 
-def _words(writer: Writer, schema: dict[str, Any]) -> Node | None:
-    """An enumeration of strings, and nothing else; None for what is not."""
-    values = schema.get("enum")
-    if values is None and "const" in schema:
-        values = [schema["const"]]
-    elif "const" in schema:
-        return None
-    if schema.get("type", "string") != "string" or not isinstance(values, list) or not values:
-        return None
-    if not all(isinstance(value, str) for value in values):
-        return None
-    return writer.spelling.literals(values)
-
-
 def _string(writer: Writer, place: Place, flags: int, _names: Names | None) -> Node | None:
     """What the keywords for strings say; None for what needs another look."""
     if not flags & Part.STRING:
         return writer.any_of_type["string"]
-    writer.reader.algebra.place = place
-    strings = writer.reader.strings(place)
-    high = strings.max_length
-    return None if high is not None and strings.min_length > high else writer.text(strings)
+    reader, schema = writer.reader, place.schema
+    reader.algebra.place = place
+    if "pattern" in schema or "format" in schema or not reader.reads_all(place):
+        strings = reader.strings(place)
+        low, high = strings.min_length, strings.max_length
+    else:
+        strings = None
+        low, high = reader.count(place, schema, "minLength") or 0, reader.count(place, schema, "maxLength")
+    if high is not None and low > high:
+        return None
+    return writer.sized(low, high) if strings is None else writer.text(strings)
 
 
 def _number(writer: Writer, place: Place, flags: int, _names: Names | None) -> Node | None:
@@ -125,6 +120,13 @@ def _numbers(writer: Writer, place: Place, flags: int, kind: str) -> Node | None
     """What the keywords for numbers say; None if that is nothing."""
     if not flags & Part.NUMBER:
         return writer.any_of_type[kind]
+    plain = writer.style == "generate" and writer.reader.reads_all(place)
+    bounds = whole_bounds(place.schema) if plain else None
+    found = None if bounds is None else writer.bounded(kind, bounds)
+    return _number_set(writer, place, kind) if found is None else found
+
+
+def _number_set(writer: Writer, place: Place, kind: str) -> Node | None:
     writer.reader.algebra.place = place
     numbers = writer.reader.numbers(place, integer=kind == "integer")
     return None if numbers.is_empty() else writer.number_set(numbers, place)
@@ -154,7 +156,7 @@ def _array(writer: Writer, place: Place, flags: int, _names: Names | None) -> No
     if high is not None and low > high:
         return None
     if type(inner) is dict:
-        item = writer.any_of_type.get(_bare_type(place, inner))
+        item = writer.any_of_type.get(bare_type(place, inner))
         if item is not None:  # written at once, and once for all arrays that are alike
             return writer.shared("array", write_alike(writer, item, low, high))
     return writer.rule(writer.name(place), lambda: _alike(writer, place, inner, low, high), place)

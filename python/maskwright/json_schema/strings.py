@@ -20,7 +20,7 @@ from maskwright.regex.syntax import TEXT_END, TEXT_START, Sequence
 __all__ = ["ANY_STRING", "StringSet"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)  # frozen, it takes 2.0 µs to make one instead of 0.2
 class StringSet:
     """The strings that meet every condition. Equal fields, equal set; lengths count code points.
 

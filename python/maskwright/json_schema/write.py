@@ -15,7 +15,9 @@ from typing import Any
 from maskwright.errors import LimitError
 from maskwright.ir import Grammar, Node
 from maskwright.json_schema import numbers as number_sets
+from maskwright.json_schema.apart import are_apart
 from maskwright.json_schema.arrays import write_items
+from maskwright.json_schema.bounds import Bounds, written
 from maskwright.json_schema.clauses import (
     ANY_ITEMS,
     ANY_MEMBERS,
@@ -36,7 +38,7 @@ from maskwright.json_schema.prelude import prelude
 from maskwright.json_schema.reading import MAX_IN_PLACE, Reader
 from maskwright.json_schema.refusals import unsupported
 from maskwright.json_schema.spelling import Style
-from maskwright.json_schema.straight import straight
+from maskwright.json_schema.straight import bare_type, straight
 from maskwright.json_schema.whitespace import Whitespace
 
 __all__ = ["MAX_RULES", "Writer"]
@@ -152,12 +154,20 @@ class Writer:
         flags &= ~Part.UNKNOWN
         if flags == Part.REF:
             return self.value(self.reader.target(place, place.schema), names)
-        if flags == Part.ANY_OF:
+        if flags not in (Part.ANY_OF, Part.ONE_OF):
+            return None
+        keyword = "anyOf" if flags == Part.ANY_OF else "oneOf"
+        branches = self.reader.listed(place, place.schema, keyword)
+        if flags == Part.ONE_OF and not are_apart(self.reader, branches):
+            return None
+        # Without objects in several branches there is no order between them to look for, which takes 5 µs.
+        if sum(not self._is_bare(branch) for branch in branches) > 1:
             names = self.order(form, names)
-            return self.builder.choice(
-                [self.value(part, names) for part in self.reader.listed(place, place.schema, "anyOf")]
-            )
-        return None
+        return self.builder.choice([self.value(branch, names) for branch in branches])
+
+    def _is_bare(self, form: Form) -> bool:
+        """Whether a form says a type that is neither array nor object, and no more."""
+        return form.kind == "schema" and bare_type(form.payload, form.payload.schema) in self.any_of_type
 
     def name(self, place: Place | None) -> str:
         """What to call the rule of a place. A whole pointer takes time that grows with the nesting, so only
@@ -249,6 +259,19 @@ class Writer:
             low, high = region.min_length, region.max_length
             return self.spelling.string(self.builder.repeat(char, low, high))
         return region.node(self.spelling)
+
+    def sized(self, low: int, high: int | None) -> Node:
+        """A node for strings of `low` to `high` characters."""
+        key = ("sized", low, high)
+        return self.spelling.remember(key, lambda: self.text(StringSet(min_length=low, max_length=high)))
+
+    def bounded(self, kind: str, bounds: Bounds) -> Node | None:
+        """A node for numbers between whole bounds; None if there are none."""
+        fragment = written(kind, bounds)
+        if fragment is None:
+            return None
+        key = (kind, bounds)
+        return self.spelling.remember(key, lambda: self.shared("number", self.builder.graft(fragment)))
 
     def number(self, numbers: Numbers, place: Place | None) -> Node:
         """A node for numbers."""
