@@ -45,6 +45,9 @@ __all__ = ["MAX_RULES", "Writer"]
 
 MAX_RULES = 100_000
 """Containers of one schema, each a rule."""
+MAX_NODES = {"generate": 100_000, "accept": 40_000}
+"""Nodes of the grammar of one schema, which are numbers that go up: 1 to 2 seconds. Each makes 8 states or
+more in all that was measured, so the engine's own limit is near."""
 
 Names = tuple[str, ...]
 
@@ -63,6 +66,7 @@ class Writer:
         pointer_names: bool = False,
     ) -> None:
         self._pointer_names = pointer_names
+        self._max_nodes = MAX_NODES[style]
         self.reader = reader
         self.style = style
         self.ordered = ordered
@@ -125,13 +129,21 @@ class Writer:
             found = straight(self, form.payload, names)
             if found is not None:
                 self._nodes[key] = found
+                if found > self._max_nodes:
+                    raise self._too_large()
         if found is None:
             if key in self._within or len(self._within) > MAX_IN_PLACE:
                 self.reader.cases(form)  # raises the error that says why
             self._within.add(key)
             found = self._nodes[key] = self._write(form, names)
             self._within.discard(key)
+            if found > self._max_nodes:
+                raise self._too_large()
         return found
+
+    def _too_large(self) -> LimitError:
+        why = "what its constants, bounds and patterns are written with would take too long to read"
+        return LimitError("the schema is too large", limit="schema_nodes", value=self._max_nodes, why=why)
 
     def _write(self, form: Form, names: Names | None) -> Node:
         if form.kind == "schema":
@@ -291,6 +303,8 @@ class Writer:
         found = self._numbers.get(numbers)
         if found is None:
             found = self._numbers[numbers] = self._some_numbers(numbers, place)
+            if found > self._max_nodes:
+                raise self._too_large()
         return found
 
     def _some_numbers(self, numbers: NumberSet, place: Place | None) -> Node:
