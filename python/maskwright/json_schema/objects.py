@@ -103,10 +103,19 @@ def in_sequence(writer: Writer, declared: Sequence[Declared]) -> Node:
 def _remembered(
     writer: Writer, declared: Sequence[Declared], opens: Sequence[Open], low: int, high: int | None
 ) -> Node:
-    """Members by the node that remembers which keys are used."""
+    """Members by the node that remembers which keys are used.
+
+    Half a surrogate pair is a key that no text has, and that node asks for keys that some text has.
+    """
+    no_text = writer.builder.empty()
+    spelled = [member for member in declared if member[0] != no_text]
+    if len(spelled) < len(declared):
+        lacking = any(member[2] for member in declared if member[0] == no_text)
+        if lacking or (not opens and low > len(spelled)):
+            return no_text
     return writer.builder.members(
         writer.layout.comma,
-        declared,
+        spelled,
         opens,
         minimum=low,
         maximum=high,

@@ -161,7 +161,8 @@ class Spelling:
                 return self.builder.literal(encode_basestring(text).encode())
             except UnicodeEncodeError:
                 return self.builder.empty()
-        return self.string(self.text(text))
+        body = self.text(text)
+        return body if body == self.builder.empty() else self.string(body)
 
     def literals(self, texts: Iterable[str], others: Iterable[bytes] = ()) -> Node:
         """Any of the texts as JSON strings, or of other JSON values; one node in the canonical spelling,
