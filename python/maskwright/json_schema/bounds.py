@@ -31,8 +31,9 @@ _SETS: dict[str, Callable[[Fraction], NumberSet]] = {
 
 
 def whole_bounds(schema: dict[str, Any]) -> Bounds | None:
-    """The bounds of a schema if all are whole; None if one is not, or is malformed, and beside multiples: they
-    take rules, which a fragment has not.
+    """The bounds of a schema if all are whole; None if one is not, or is malformed.
+
+    None beside multiples too: they take rules, which a fragment has not.
 
     >>> whole_bounds({"type": "integer", "minimum": 1}), whole_bounds({"minimum": 0.5})
     ((('minimum', 1),), None)

@@ -68,7 +68,7 @@ def _applied(reader: Reader, place: Place, required: dict[str, None]) -> list[An
         elif keyword == "enum" and isinstance(value, list):
             found.extend(one for one in value if isinstance(one, dict))
         elif keyword == "$ref":
-            found.append(documents.follow(place, keyword))
+            found.append(reader.target(place, schema))
         elif keyword == "$dynamicRef":
             found.append(documents.follow_dynamic(place))
         elif keyword == "$recursiveRef":
