@@ -291,6 +291,8 @@ class Writer:
             return self.number_set(numbers.set, place)
         if self.style == "generate":
             return self.builder.literals(text.encode() for _, texts in numbers.constants for text in texts)
+        if len(numbers.constants) > self._max_nodes // 4:  # each takes some 40
+            raise self._too_large()
         return self.builder.choice(
             [
                 self.number_set(NumberSet(lower=Fraction(value), upper=Fraction(value)), place)
