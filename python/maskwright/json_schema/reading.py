@@ -64,6 +64,8 @@ class Reader:
         self._ignored = ignored
         self._cases: dict[Form, Cases] = {}
         self._targets: dict[Any, Form] = {}
+        self.orders: dict[tuple[int, Any], tuple[list[Any], list[str]]] = {}
+        """What `names_in_order` has seen of each schema."""
         self._within: dict[Form, None] = {}
         self.pattern_places: dict[str, tuple[Place, str]] = {}
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
+from maskwright.errors import LimitError
 from maskwright.ir import Builder, Fragment, Node
 from maskwright.json_schema import formats
 from maskwright.json_schema.guess import guess_empty
@@ -131,7 +132,10 @@ class StringSet:
         if self.is_free or (len(self.formats) == 1 and self == StringSet(formats=self.formats)):
             return False
         guessed = guess_empty(self, limits)
-        return _is_empty(self, limits) if guessed is None else guessed
+        found = _is_empty(self, limits) if guessed is None else guessed
+        if isinstance(found, LimitError):
+            raise found.with_traceback(None)
+        return found
 
     # Spelling
 
@@ -198,9 +202,13 @@ def _texts(spelling: Spelling, texts: frozenset[str]) -> Node:
 
 
 @lru_cache(1024)
-def _is_empty(strings: StringSet, limits: Limits) -> bool:
+def _is_empty(strings: StringSet, limits: Limits) -> bool | LimitError:
+    """The error is an answer too: it takes the longest to come to, 5 ms."""
     builder = Builder()
-    return Probe(builder, strings.body(Spelling(builder)), limits).is_empty
+    try:
+        return Probe(builder, strings.body(Spelling(builder)), limits).is_empty
+    except LimitError as error:
+        return error
 
 
 @lru_cache(256)
@@ -209,6 +217,7 @@ def _search(pattern: str, limits: Limits) -> Probe:
     return Probe(builder, lower_regex(builder, pattern, "ecma", search=True), limits)
 
 
+@lru_cache(4096)
 def _found(pattern: str, text: str, limits: Limits) -> bool:
     """Is the pattern found in the text? Half a surrogate pair is in no text that could be written."""
     try:
