@@ -11,7 +11,7 @@ pub const MAX_WORDS: usize = 4_096;
 
 pub type Words = Vec<Box<[u8]>>;
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub enum Memory {
     Members(Members),
     Items(Items),
@@ -19,6 +19,20 @@ pub enum Memory {
 }
 
 impl Memory {
+    /// The same for states that are numbered otherwise; `None`: the state is not there.
+    pub fn moved(&self, number: impl Fn(StateId) -> Option<StateId>) -> Memory {
+        let mut moved = self.clone();
+        match &mut moved {
+            Memory::Members(members) => {
+                members.below = renumbered(std::mem::take(&mut members.below), &number);
+                members.words = renumbered(std::mem::take(&mut members.words), &number);
+            }
+            Memory::Items(items) => items.words = renumbered(std::mem::take(&mut items.words), &number),
+            Memory::Decimal(_) => {}
+        }
+        moved
+    }
+
     /// About how many bytes it holds on the heap.
     pub fn heap_bytes(&self) -> usize {
         match self {
@@ -33,12 +47,19 @@ impl Memory {
     }
 }
 
+fn renumbered<T>(
+    map: FxHashMap<StateId, T>,
+    number: impl Fn(StateId) -> Option<StateId>,
+) -> FxHashMap<StateId, T> {
+    map.into_iter().filter_map(|(state, value)| Some((number(state)?, value))).collect()
+}
+
 fn words_bytes(words: &Words) -> usize {
     words.iter().map(|word| word.len() + size_of::<Box<[u8]>>()).sum()
 }
 
 /// Keys and values, no key twice.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Members {
     pub ordered: bool,
     pub min: u32,
@@ -185,7 +206,7 @@ impl Members {
 }
 
 /// Items, no two alike.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Items {
     pub min: u32,
     pub max: u32,

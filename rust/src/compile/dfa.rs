@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::Budget;
-use super::draft::{Draft, Label, byte_classes};
+use super::draft::{Draft, DraftRule, Label, byte_classes};
 use super::words::FewWords;
 use crate::error::Result;
 
@@ -359,11 +359,11 @@ impl Refine {
 }
 
 /// Subset construction over the classes that the draft's edges tell apart. The draft has no calls and no tokens.
-pub fn determinise(draft: &Draft, budget: &mut Budget) -> Result<Dfa> {
-    let (classes, firsts) = byte_classes(draft.edges.iter().map(|edge| edge.1));
+pub fn determinise(draft: &Draft, rule: &DraftRule, budget: &mut Budget) -> Result<Dfa> {
+    let (classes, firsts) = byte_classes(draft.edges.iter().map(|edge| edge.1.label));
     let n_classes = firsts.len();
     let nfa = Sets::new(draft);
-    let start = nfa.closure(vec![draft.start]);
+    let start = nfa.closure(vec![rule.start]);
     let mut ids = FxHashMap::from_iter([(start.clone(), 0u32)]);
     let mut sets = vec![start];
     let (mut next, mut accept) = (Vec::new(), Vec::new());
@@ -371,7 +371,7 @@ pub fn determinise(draft: &Draft, budget: &mut Budget) -> Result<Dfa> {
     while at < sets.len() {
         // A large set costs as much as many small ones.
         budget.spend_dfa_states(1 + sets[at].len() as u64 / 64)?;
-        accept.push(sets[at].contains(&draft.end));
+        accept.push(sets[at].contains(&rule.end));
         for &byte in &firsts {
             let target = nfa.step(&sets[at], byte);
             if target.is_empty() {
@@ -403,9 +403,9 @@ impl Sets {
             edges: vec![Vec::new(); draft.n_states as usize],
             epsilons: vec![Vec::new(); draft.n_states as usize],
         };
-        for &(from, label, to, _) in &draft.edges {
-            if let Label::Bytes(low, high) = label {
-                sets.edges[from as usize].push((low, high, to));
+        for &(from, edge) in &draft.edges {
+            if let Label::Bytes(low, high) = edge.label {
+                sets.edges[from as usize].push((low, high, edge.target));
             }
         }
         for &(from, to) in &draft.epsilons {

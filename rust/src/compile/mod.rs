@@ -1,9 +1,9 @@
 //! From the IR to a program: the compile phase. Nothing here looks at the vocabulary.
 //!
-//! In order: `ir` reads the record, `shape` measures it, `thompson` builds a draft a rule (with `acyclic`, `utf8`,
-//! `dfa`, `words` and `counted` for regular parts, `remember` for nodes that remember), `epsilon` takes ε-edges out, `trim`
-//! useless states, `left_recursion` first calls in a circle, `reduce` merges equal states, `link` lays all rules out as
-//! one `Program`.
+//! In order: `ir` reads the record, `shape` measures it, `groups` finds what must be built together. Then group by group, callees
+//! first: `thompson` builds drafts (with `acyclic`, `utf8`, `dfa`, `words` and `counted` for regular parts, `remember` for
+//! nodes that remember), `epsilon` takes ε-edges out, `trim` useless states, `left_recursion` first calls in a circle,
+//! `reduce` merges equal states, `layout` writes the tables of the group. `link` copies all groups into one `Program`.
 
 pub mod acyclic;
 pub mod components;
@@ -11,17 +11,26 @@ pub mod counted;
 pub mod dfa;
 pub mod draft;
 pub mod epsilon;
+pub mod groups;
 pub mod ir;
+pub mod layout;
 pub mod left_recursion;
 pub mod link;
 pub mod reduce;
 pub mod remember;
+pub mod rows;
 pub mod shape;
 pub mod thompson;
 pub mod trim;
 pub mod utf8;
 pub mod words;
 pub mod words_only;
+
+use std::sync::Arc;
+
+use groups::Groups;
+use layout::Fragment;
+use thompson::{Built, Thompson};
 
 use crate::error::{Error, Result};
 use crate::program::Program;
@@ -49,11 +58,17 @@ pub struct Budget {
     states: u64,
     dfa_states: u64,
     edges: u64,
+    visits: u64,
 }
 
 impl Budget {
     pub fn new(limits: CompileLimits) -> Budget {
-        Budget { limits, rules: 0, states: 0, dfa_states: 0, edges: 0 }
+        Budget { limits, rules: 0, states: 0, dfa_states: 0, edges: 0, visits: 0 }
+    }
+
+    /// Nodes looked at to find out what is built together: as many as there may be edges.
+    pub fn spend_visits(&mut self, n: u64) -> Result<()> {
+        spend(&mut self.visits, n, self.limits.edges, "edges")
     }
 
     pub fn spend_rules(&mut self, n: u64) -> Result<()> {
@@ -89,10 +104,58 @@ pub fn compile(ir: &ir::Ir, limits: CompileLimits) -> Result<Program> {
         return words_only::program(text, lengths, &ir.names[ir.root as usize], &mut budget);
     }
     let shapes = shape::Shapes::new(ir);
-    let (drafts, names, memories) = thompson::Thompson::new(ir, &shapes, &mut budget).build()?;
-    let mut rules = epsilon::remove_epsilons(drafts, &mut budget)?;
-    trim::trim(&mut rules, &names, &memories)?;
-    left_recursion::remove(&mut rules, &mut budget)?;
-    rules.iter_mut().for_each(reduce::reduce);
-    link::link(rules, names, memories)
+    let groups = Groups::new(ir, &shapes, &mut budget)?;
+    let mut thompson = Thompson::new(ir, &shapes, &groups, &mut budget);
+    let mut built: Vec<Arc<Fragment>> = Vec::with_capacity(groups.plans.len());
+    for group in 0..groups.plans.len() as u32 {
+        let fragment = fragment(&mut thompson, &groups, &built, group)?;
+        if fragment.starts.len() == 1 {
+            thompson.refuse_count(group);
+        }
+        built.push(Arc::new(fragment));
+    }
+    let root = &groups.vertices[0];
+    let (last, place) = (&built[root.group as usize], root.place as usize);
+    if !last.lives[place] && !last.nullable[place] {
+        return Err(Error::Grammar {
+            what: format!(
+                "no text at all is in the format: rule {:?} can never end",
+                ir.names[ir.root as usize]
+            ),
+            why: "every way through it runs into a part that no text can match, or into itself again".into(),
+            code: Some("grammar.empty"),
+        });
+    }
+    link::link(ir, &groups, &built)
+}
+
+/// Build a group; all that it calls is built.
+fn fragment(
+    thompson: &mut Thompson,
+    groups: &Groups,
+    built: &[Arc<Fragment>],
+    group: u32,
+) -> Result<Fragment> {
+    let Some(draft) = thompson.build(group)? else { return Ok(Fragment::none()) };
+    let slots = &groups.plans[group as usize].slots;
+    let callee = |slot: u32| {
+        let vertex = &groups.vertices[slots[slot as usize] as usize];
+        (&*built[vertex.group as usize], vertex.place as usize)
+    };
+    let Built { draft, memories, actions } = draft;
+    let nullable = |slot: u32| {
+        let (fragment, place) = callee(slot);
+        fragment.nullable[place]
+    };
+    let mut automata = epsilon::remove(&draft, nullable, thompson.budget)?;
+    let mut into = trim::incoming(&automata);
+    let lives = trim::trim(&mut automata, &into, &memories, &actions, |slot| {
+        let (fragment, place) = callee(slot);
+        fragment.lives[place]
+    });
+    if left_recursion::remove(&mut automata, thompson.budget)? {
+        into = trim::incoming(&automata);
+    }
+    reduce::reduce(&mut automata, &into);
+    Ok(Fragment::new(&automata, lives, actions, memories))
 }

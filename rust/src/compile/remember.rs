@@ -8,33 +8,29 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 
 use super::dfa::Dfa;
-use super::draft::{Action, Draft, Ending, Guard, Label};
+use super::draft::{Action, Draft, DraftRule, Ending, Guard, Label};
 use super::ir::{Distinct, Members, Node};
 use super::thompson::{Task, Thompson};
 use crate::decimal::DecimalSet;
 use crate::error::{Error, Result};
 use crate::memory::{self, Memory, identity};
+use crate::program::{COUNT, NO_ACTION};
 
 impl Thompson<'_, '_> {
-    /// The draft of a node that remembers.
-    pub(super) fn memory_draft(&mut self, node: u32) -> Result<Draft> {
+    /// The rule of a node that remembers.
+    pub(super) fn memory_rule(&mut self, draft: &mut Draft, node: u32) -> Result<DraftRule> {
         match self.ir().node(node) {
-            Node::Members(members) => self.members(members),
-            Node::Distinct(distinct) => self.distinct(distinct),
+            Node::Members(members) => self.members(draft, members),
+            Node::Distinct(distinct) => self.distinct(draft, distinct),
             Node::Decimal { fields, flags, max_fraction, max_digits } => {
-                self.decimal(DecimalSet::read(fields, flags, max_fraction, max_digits)?)
+                Ok(self.decimal(draft, DecimalSet::read(fields, flags, max_fraction, max_digits)?))
             }
-            Node::Indentation { lead, unit } => Ok(indentation(lead, unit)),
+            Node::Indentation { lead, unit } => Ok(indentation(draft, lead, unit)),
             other => unreachable!("{other:?} remembers nothing"),
         }
     }
 
-    fn remember(&mut self, memory: Memory) -> u32 {
-        self.memories.push(memory);
-        self.memories.len() as u32 - 1
-    }
-
-    fn members(&mut self, members: Members) -> Result<Draft> {
+    fn members(&mut self, draft: &mut Draft, members: Members) -> Result<DraftRule> {
         let keys = members.declared().map(|(key, ..)| self.key(key)).collect::<Result<Vec<_>>>()?;
         let open = members.open().map(|(key, _)| self.dfa(key)).collect::<Result<Vec<_>>>()?;
         let names: FxHashMap<Box<[u8]>, u32> =
@@ -55,46 +51,34 @@ impl Thompson<'_, '_> {
             open_languages,
             ..Default::default()
         }));
-        let mut draft = new_draft(Ending::Members { spec });
-        draft.may_be_empty = Some(members.nullable());
+        let mut rule = draft.rule(Ending::Members { spec });
+        rule.may_be_empty = Some(members.nullable());
         let (head, after) = (draft.state(), draft.state());
-        draft.epsilons.push((draft.start, head));
-        draft.epsilons.push((after, draft.end));
-        let tails = self.declared_keys(&mut draft, spec, &keys, head)?;
+        draft.epsilons.push((rule.start, head));
+        draft.epsilons.push((after, rule.end));
+        let tails = self.declared_keys(draft, spec, &keys, head)?;
         for ((_, tail, _), from) in members.declared().zip(tails) {
-            self.run(&mut draft, Task { node: tail, from, to: after })?;
+            self.run(draft, Task { node: tail, from, to: after })?;
         }
+        let append = self.action(Action::Append);
         for (number, ((_, tail), dfa)) in (0u32..).zip(members.open().zip(&open)) {
             let from = draft.state();
-            self.open_key(&mut draft, Action::Close { spec, open: number }, dfa, head, from)?;
-            self.run(&mut draft, Task { node: tail, from, to: after })?;
+            let actions = (append, self.action(Action::Close { spec, open: number }));
+            self.open_key(draft, spec, actions, dfa, head, from)?;
+            self.run(draft, Task { node: tail, from, to: after })?;
         }
-        self.separator(
-            &mut draft,
-            members.separator,
-            after,
-            head,
-            Guard::MoreMembers { spec },
-            Action::None,
-        )?;
-        draft.guards.insert(head, Guard::MoreMembers { spec });
-        Ok(draft)
+        let guard = Guard::MoreMembers { spec };
+        self.separator(draft, Task { node: members.separator, from: after, to: head }, guard, NO_ACTION)?;
+        draft.guards.push((head, guard));
+        Ok(rule)
     }
 
     /// A separator: all its states are guarded, so it is begun only where something may follow.
-    fn separator(
-        &mut self,
-        draft: &mut Draft,
-        node: u32,
-        from: u32,
-        to: u32,
-        guard: Guard,
-        action: Action,
-    ) -> Result<()> {
+    fn separator(&mut self, draft: &mut Draft, task: Task, guard: Guard, action: u32) -> Result<()> {
         let (states, edges) = (draft.n_states, draft.edges.len());
-        self.run(draft, Task { node, from, to })?;
+        self.run(draft, task)?;
         draft.guards.extend((states..draft.n_states).map(|state| (state, guard)));
-        draft.edges[edges..].iter_mut().for_each(|edge| edge.3 = action);
+        draft.edges[edges..].iter_mut().for_each(|(_, edge)| edge.action = action);
         Ok(())
     }
 
@@ -110,6 +94,8 @@ impl Thompson<'_, '_> {
     /// A state is the set of keys that are still possible, so keys with a common beginning share it.
     fn declared_keys(&mut self, draft: &mut Draft, spec: u32, keys: &[Key], head: u32) -> Result<Vec<u32>> {
         let tails: Vec<u32> = keys.iter().map(|_| draft.state()).collect();
+        let declare: Vec<u32> =
+            (0..keys.len() as u32).map(|member| self.action(Action::Declare { spec, member })).collect();
         let start: Vec<(u32, u32)> = (0..keys.len() as u32).map(|key| (key, 0)).collect();
         let mut ids = FxHashMap::from_iter([(start.clone(), head)]);
         let mut open = vec![(start, head)];
@@ -125,13 +111,13 @@ impl Thompson<'_, '_> {
                     if targets.len() > 1 {
                         return Err(overlap());
                     }
-                    let action = Action::Declare { spec, member };
-                    draft.edges.push((from, Label::Bytes(byte, byte), tails[member as usize], action));
+                    let at = member as usize;
+                    draft.act(from, Label::Bytes(byte, byte), tails[at], declare[at]);
                     continue;
                 }
                 let to = *ids.entry(targets.clone()).or_insert_with(|| {
                     let state = draft.state();
-                    draft.guards.insert(state, Guard::Key { spec });
+                    draft.guards.push((state, Guard::Key { spec }));
                     open.push((targets, state));
                     state
                 });
@@ -141,8 +127,15 @@ impl Thompson<'_, '_> {
         Ok(tails)
     }
 
-    fn open_key(&mut self, draft: &mut Draft, close: Action, dfa: &Dfa, head: u32, tail: u32) -> Result<()> {
-        let Action::Close { spec, .. } = close else { unreachable!("an open key is closed") };
+    fn open_key(
+        &mut self,
+        draft: &mut Draft,
+        spec: u32,
+        (append, close): (u32, u32),
+        dfa: &Dfa,
+        head: u32,
+        tail: u32,
+    ) -> Result<()> {
         self.spend_states(u64::from(dfa.n_states()))?;
         let base = draft.n_states;
         draft.n_states += dfa.n_states();
@@ -153,17 +146,17 @@ impl Thompson<'_, '_> {
             }
             let (to, action) = match dfa.accepts(target) {
                 true => (tail, close),
-                false => (base + target, Action::Append),
+                false => (base + target, append),
             };
-            draft.edges.push((base + state, Label::Bytes(low, high), to, action));
+            draft.act(base + state, Label::Bytes(low, high), to, action);
             if state == 0 {
-                draft.edges.push((head, Label::Bytes(low, high), to, action));
+                draft.act(head, Label::Bytes(low, high), to, action);
             }
         }
         Ok(())
     }
 
-    fn distinct(&mut self, distinct: Distinct) -> Result<Draft> {
+    fn distinct(&mut self, draft: &mut Draft, distinct: Distinct) -> Result<DraftRule> {
         let items = distinct.prefix.iter().chain([&distinct.rest]);
         let items = items.map(|&item| self.dfa(item)).collect::<Result<Vec<_>>>()?;
         if distinct.json && items.iter().any(Dfa::only_zeros_repeat) {
@@ -189,33 +182,41 @@ impl Thompson<'_, '_> {
             rest_words: few_words(distinct.json, rest),
             ..Default::default()
         }));
-        let mut draft = new_draft(Ending::Items { spec });
-        draft.may_be_empty = Some(distinct.min == 0);
+        let mut rule = draft.rule(Ending::Items { spec });
+        rule.may_be_empty = Some(distinct.min == 0);
         let heads: Vec<u32> = items.iter().map(|_| draft.state()).collect();
-        draft.epsilons.push((draft.start, heads[0]));
+        draft.epsilons.push((rule.start, heads[0]));
+        let guard = Guard::MoreItems { spec };
+        let (append, close) = (self.action(Action::Append), self.action(Action::CloseItem { spec }));
         for (place, item) in (0u32..).zip(&items) {
-            let after = draft.state();
-            draft.epsilons.push((after, draft.end));
-            self.item(&mut draft, item, Guard::Item { spec, place }, heads[place as usize], after)?;
+            let (after, head) = (draft.state(), heads[place as usize]);
+            draft.epsilons.push((after, rule.end));
+            self.item(draft, item, (Guard::Item { spec, place }, append), head, after)?;
             let next = heads[(place as usize + 1).min(heads.len() - 1)];
-            let (guard, action) = (Guard::MoreItems { spec }, Action::CloseItem { spec });
-            self.separator(&mut draft, distinct.separator, after, next, guard, action)?;
+            self.separator(draft, Task { node: distinct.separator, from: after, to: next }, guard, close)?;
             if place > 0 || heads.len() == 1 {
-                draft.guards.insert(heads[place as usize], guard);
+                draft.guards.push((head, guard));
             }
         }
-        Ok(draft)
+        Ok(rule)
     }
 
-    fn item(&mut self, draft: &mut Draft, dfa: &Dfa, guard: Guard, head: u32, after: u32) -> Result<()> {
+    fn item(
+        &mut self,
+        draft: &mut Draft,
+        dfa: &Dfa,
+        (guard, append): (Guard, u32),
+        head: u32,
+        after: u32,
+    ) -> Result<()> {
         self.spend_states(u64::from(dfa.n_states()))?;
         let base = draft.n_states;
         draft.n_states += dfa.n_states();
         draft.guards.extend((base..draft.n_states).map(|state| (state, guard)));
         for (state, low, high, target) in dfa.ranges() {
-            draft.edges.push((base + state, Label::Bytes(low, high), base + target, Action::Append));
+            draft.act(base + state, Label::Bytes(low, high), base + target, append);
             if state == 0 {
-                draft.edges.push((head, Label::Bytes(low, high), base + target, Action::Append));
+                draft.act(head, Label::Bytes(low, high), base + target, append);
             }
         }
         let accepting = (0..dfa.n_states()).filter(|&state| dfa.accepts(state));
@@ -223,45 +224,44 @@ impl Thompson<'_, '_> {
         Ok(())
     }
 
-    fn decimal(&mut self, set: DecimalSet) -> Result<Draft> {
+    fn decimal(&mut self, draft: &mut Draft, set: DecimalSet) -> DraftRule {
         let spec = self.remember(Memory::Decimal(set));
-        let mut draft = new_draft(Ending::Decimal { spec });
-        let body = draft.state();
+        let rule = draft.rule(Ending::Decimal { spec });
+        let (body, digit) = (draft.state(), self.action(Action::Digit { spec }));
         for (low, high) in [(b'-', b'-'), (b'.', b'.'), (b'0', b'9')] {
-            draft.edges.push((draft.start, Label::Bytes(low, high), body, Action::Digit { spec }));
-            draft.edges.push((body, Label::Bytes(low, high), body, Action::Digit { spec }));
+            draft.act(rule.start, Label::Bytes(low, high), body, digit);
+            draft.act(body, Label::Bytes(low, high), body, digit);
         }
-        draft.epsilons.push((body, draft.end));
-        Ok(draft)
+        draft.epsilons.push((body, rule.end));
+        rule
     }
 }
 
-fn indentation(lead: &[u8], unit: &[u8]) -> Draft {
-    let mut draft = new_draft(Ending::Depth);
-    let mut at = draft.start;
+fn indentation(draft: &mut Draft, lead: &[u8], unit: &[u8]) -> DraftRule {
+    let mut rule = draft.rule(Ending::Depth);
+    let mut at = rule.start;
     for &byte in lead {
         let next = draft.state();
         draft.edge(at, Label::Bytes(byte, byte), next);
         at = next;
     }
     let head = at;
-    draft.epsilons.push((head, draft.end));
+    draft.epsilons.push((head, rule.end));
     if unit.is_empty() {
-        draft.ending = Ending::Free;
-        return draft;
+        rule.ending = Ending::Free;
+        return rule;
     }
-    draft.guards.insert(head, Guard::AtMostDepth);
+    draft.guards.push((head, Guard::AtMostDepth));
     for (i, &byte) in unit.iter().enumerate() {
         let last = i + 1 == unit.len();
         let next = if last { head } else { draft.state() };
         if !last {
-            draft.guards.insert(next, Guard::BelowDepth);
+            draft.guards.push((next, Guard::BelowDepth));
         }
-        let action = if last { Action::Count } else { Action::None };
-        draft.edges.push((at, Label::Bytes(byte, byte), next, action));
+        draft.act(at, Label::Bytes(byte, byte), next, if last { COUNT } else { NO_ACTION });
         at = next;
     }
-    draft
+    rule
 }
 
 /// All texts of some languages by identity, if they are few.
@@ -273,13 +273,6 @@ fn few_words(json: bool, languages: &[Dfa]) -> Option<Vec<Box<[u8]>>> {
     names.sort_unstable();
     names.dedup();
     Some(names)
-}
-
-fn new_draft(ending: Ending) -> Draft {
-    let mut draft = Draft { ending, ..Default::default() };
-    draft.start = draft.state();
-    draft.end = draft.state();
-    draft
 }
 
 fn overlap() -> Error {

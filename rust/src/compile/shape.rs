@@ -1,9 +1,15 @@
 //! What can be said of each IR node before anything is built: how large, whether it can be empty, which rules to inline.
 
+use super::draft::Bounds;
 use super::ir::{Ir, Node, UNBOUNDED};
 
 /// A rule of at most this many positions is copied to where it is used; a call costs a frame at run time.
 const MAX_INLINED: u64 = 12;
+
+/// A repeat is unrolled into copies while they have at most this many positions; past that it is counted.
+///
+/// Copies make plain states, which need no counter in the frame; 32 keeps `\d{4}-\d{2}` and hex groups plain.
+const MAX_UNROLLED: u64 = 32;
 
 /// A node changes once, and again for each `~` around what it depends on; those are nested at most 100 deep.
 const MAX_FLIPS: u8 = 200;
@@ -47,6 +53,39 @@ impl Shapes {
     /// Whether the rule is copied to where it is used.
     pub fn inlined(&self, rule: u32) -> bool {
         self.inlined[rule as usize]
+    }
+
+    /// The bounds of a repeat that becomes a rule with a counter.
+    pub fn counted(&self, body: u32, min: u32, max: u32) -> Option<Bounds> {
+        // An empty body counts for nothing: (x?){3,5} is x{0,5}.
+        let min = if self.nullable(body) { 0 } else { min };
+        let copies = if max == UNBOUNDED { min.max(1) } else { max };
+        let unrolled = u64::from(copies).saturating_mul(self.positions(body));
+        (copies > 1 && unrolled > MAX_UNROLLED).then_some(Bounds { min, max })
+    }
+
+    /// The counted parts of an intersection as one, and all others, if there is a counted one with large bounds.
+    pub fn counted_parts(&self, ir: &Ir, parts: &[u32]) -> Option<(u32, Bounds, Vec<u32>)> {
+        let mut found: Option<(u32, Bounds)> = None;
+        let mut others = Vec::new();
+        for &part in parts {
+            let Node::Repeat { body, min, max } = ir.node(part) else {
+                others.push(part);
+                continue;
+            };
+            let copies = u64::from(if max == UNBOUNDED { min } else { max });
+            if copies.saturating_mul(self.positions(body)) <= MAX_UNROLLED {
+                others.push(part);
+                continue;
+            }
+            let (known, bounds) = *found.get_or_insert((body, Bounds { min, max }));
+            if known != body {
+                return None;
+            }
+            found = Some((body, Bounds { min: bounds.min.max(min), max: bounds.max.min(max) }));
+        }
+        let (body, bounds) = found?;
+        (!others.is_empty() && bounds.min <= bounds.max).then_some((body, bounds, others))
     }
 
     /// Fixpoint over a work list: a node is looked at again when a child or the rule it refers to has changed.
