@@ -1,5 +1,7 @@
 //! What nodes that remember mean: which members, items and digits may follow what was read.
 
+use std::sync::Arc;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::compile::words::{FewWords, Range};
@@ -67,12 +69,12 @@ pub struct Members {
     pub json: bool,
     pub required: Vec<bool>,
     /// What each declared key is, whatever its spelling.
-    pub names: FxHashMap<Box<[u8]>, u32>,
+    pub names: Arc<FxHashMap<Box<[u8]>, u32>>,
     pub has_open: bool,
     /// Declared members that have a value at all.
     pub written: Vec<bool>,
     /// For each state within declared keys: the members below it, ascending.
-    pub below: FxHashMap<StateId, Box<[u32]>>,
+    pub below: FxHashMap<StateId, Arc<[u32]>>,
     /// For each open language: its keys by identity, without the declared ones, if they are few.
     pub open_languages: Vec<Option<Words>>,
     /// All open keys that have a value, if they are few.
@@ -230,12 +232,7 @@ pub fn settle(program: &mut Program) {
             _ => {}
         }
     }
-    let mut below: Vec<(u32, StateId, Box<[u32]>)> = Vec::new();
-    for (id, state) in (0u32..).zip(&program.states) {
-        if let Guard::Key { spec } = state.guard {
-            below.push((spec, id, declared_below(program, id)));
-        }
-    }
+    let below = declared_below(program);
     let words = few_words(program);
     for (spec, memory) in (0u32..).zip(&mut program.memories) {
         if let Memory::Members(members) = memory {
@@ -262,7 +259,30 @@ fn is_within(program: &Program, state: StateId) -> bool {
     matches!(program.states[state as usize].guard, Guard::OpenKey { .. } | Guard::Item { .. })
 }
 
-fn declared_below(program: &Program, state: StateId) -> Box<[u32]> {
+/// For each state within declared keys: the spec, the state, and the members below it.
+fn declared_below(program: &Program) -> Vec<(u32, StateId, Arc<[u32]>)> {
+    let mut found = Vec::new();
+    let mut known: FxHashMap<StateId, Arc<[u32]>> = FxHashMap::default();
+    // Last states first: most have a single way on, and what is below that is below them.
+    for id in (0..program.states.len() as u32).rev() {
+        let Guard::Key { spec } = program.states[id as usize].guard else { continue };
+        let below = match program.byte_edges(id) {
+            [edge] if known.contains_key(&edge.target) && !declares(program, edge) => {
+                Arc::clone(&known[&edge.target])
+            }
+            _ => members_below(program, id),
+        };
+        known.insert(id, Arc::clone(&below));
+        found.push((spec, id, below));
+    }
+    found
+}
+
+fn declares(program: &Program, edge: &ByteEdge) -> bool {
+    matches!(program.actions[edge.action as usize], Action::Declare { .. })
+}
+
+fn members_below(program: &Program, state: StateId) -> Arc<[u32]> {
     let mut seen = FxHashSet::from_iter([state]);
     let mut open = vec![state];
     let mut found = Vec::new();

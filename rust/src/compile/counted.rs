@@ -25,11 +25,7 @@ impl Thompson<'_, '_> {
         if !is_prefix_free(&unit) {
             return Ok(None);
         }
-        let mut pattern = self.dfa(others[0])?;
-        for &other in &others[1..] {
-            let other = self.dfa(other)?;
-            pattern = self.intersect(&pattern, &other)?;
-        }
+        let pattern = self.intersection(&others)?;
         let Some(product) = Product::new(&pattern, &unit) else { return Ok(None) };
         self.spend_states(product.states.len() as u64)?;
         Ok(product.build(bounds, draft))

@@ -314,9 +314,14 @@ impl Remover<'_> {
         }
     }
 
-    /// Add an edge to the state being made, as far as its target can do anything.
+    /// Add an edge to the state being made; two where a round of a counted loop may end or go on.
     fn edge(&mut self, edge: &Edge, rule: &DraftRule, base: u32, budget: &mut Budget) -> Result<()> {
         let to = self.alias[edge.target as usize];
+        if rule.counted.is_none() {
+            let target = self.number(to, base);
+            self.result.edges.push(Edge { target, ..*edge });
+            return Ok(());
+        }
         let reach = self.reach(to, rule, budget)?;
         if reach.reads || reach.ends {
             let target = self.number(to, base);

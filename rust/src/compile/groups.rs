@@ -123,8 +123,7 @@ impl Groups {
             self.callees_of(&self.vertices[vertex as usize]).iter().copied()
         });
         let n = numbers.iter().max().map_or(0, |&last| last as usize + 1);
-        let mut plans: Vec<GroupPlan> =
-            (0..n).map(|_| GroupPlan { n_rules: 0, slots: Vec::new() }).collect();
+        let mut plans: Vec<GroupPlan> = (0..n).map(|_| GroupPlan { n_rules: 0, slots: Vec::new() }).collect();
         for (vertex, &group) in (0u32..).zip(&numbers) {
             self.vertices[vertex as usize].group = group;
             plans[group as usize].slots.push(vertex);
@@ -268,7 +267,13 @@ impl<'i, 'a> Speller<'i, 'a> {
     }
 
     /// dispatch: what is a rule of its own is called, all else spelled out.
-    fn node(&mut self, id: u32, regular: bool, key: &mut Vec<u8>, call: &mut impl FnMut(u32, Kind, Option<u32>)) {
+    fn node(
+        &mut self,
+        id: u32,
+        regular: bool,
+        key: &mut Vec<u8>,
+        call: &mut impl FnMut(u32, Kind, Option<u32>),
+    ) {
         match self.ir.node(id) {
             Node::Reference(rule) if regular && self.shapes.recursive(rule) => key.push(REFUSED),
             Node::Reference(rule) if regular || self.shapes.inlined(rule) => {

@@ -4,9 +4,7 @@ use super::draft::{Edge, Label};
 use super::epsilon::{Automata, Rule, RuleState};
 use super::ir::UNBOUNDED;
 use crate::memory::Memory;
-use crate::program::{
-    Action, ByteEdge, CallEdge, Ending, NO_ACTION, Program, State, StateId, TokenEdge,
-};
+use crate::program::{Action, ByteEdge, CallEdge, Ending, NO_ACTION, Program, State, StateId, TokenEdge};
 
 /// The rules of a group, ready to be copied into programs. In `program` states are counted from the first of the group, a call
 /// has the callee's slot for its start, and names, classes and ranks are missing.
@@ -21,7 +19,12 @@ pub struct Fragment {
 }
 
 impl Fragment {
-    pub fn new(automata: &Automata, lives: Vec<bool>, actions: Vec<Action>, memories: Vec<Memory>) -> Fragment {
+    pub fn new(
+        automata: &Automata,
+        lives: Vec<bool>,
+        actions: Vec<Action>,
+        memories: Vec<Memory>,
+    ) -> Fragment {
         let rules = &automata.rules;
         let mut layout = Layout {
             automata,

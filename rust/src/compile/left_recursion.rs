@@ -54,10 +54,8 @@ fn rewrite(rules: &mut [Rule], group: &[u32], budget: &mut Budget) -> Result<()>
             rules[rule as usize] = unroll(&rules[rule as usize], budget)?;
         }
     }
-    let rewritten = group
-        .iter()
-        .map(|&goal| Spine::new(rules, group).rule(goal, budget))
-        .collect::<Result<Vec<_>>>()?;
+    let rewritten =
+        group.iter().map(|&goal| Spine::new(rules, group).rule(goal, budget)).collect::<Result<Vec<_>>>()?;
     for (&goal, rule) in group.iter().zip(rewritten) {
         rules[goal as usize] = rule;
     }

@@ -161,7 +161,9 @@ impl Linker<'_, '_> {
     fn copy_shared(&self, program: &mut Program, group: u32, numbers: &[u32], bases: &[u32]) {
         let fragment = &self.built[group as usize];
         let offset = program.memories.len() as u32;
-        program.actions.extend(fragment.program.actions[2..].iter().map(|&action| moved_action(action, offset)));
+        program
+            .actions
+            .extend(fragment.program.actions[2..].iter().map(|&action| moved_action(action, offset)));
         let slots = &self.groups.plans[group as usize].slots;
         let moved = |state: u32| {
             let place = fragment.program.states[state as usize].rule as usize;
@@ -191,7 +193,8 @@ impl Linker<'_, '_> {
         let bytes = delta(program.byte_edges.len(), first.bytes.start);
         let calls = delta(program.call_edges.len(), first.calls.start);
         let tokens = delta(program.token_edges.len(), first.tokens.start);
-        let added = |range: &std::ops::Range<u32>, by: u32| range.start.wrapping_add(by)..range.end.wrapping_add(by);
+        let added =
+            |range: &std::ops::Range<u32>, by: u32| range.start.wrapping_add(by)..range.end.wrapping_add(by);
         program.states.extend(states.iter().map(|state| State {
             bytes: added(&state.bytes, bytes),
             calls: added(&state.calls, calls),
@@ -201,9 +204,9 @@ impl Linker<'_, '_> {
             ..*state
         }));
         let range = |start: u32, end: u32| start as usize..end as usize;
-        program.byte_edges.extend(from.byte_edges[range(first.bytes.start, last.bytes.end)].iter().map(|edge| {
-            ByteEdge { action: shift.action(edge.action), target: shift.state(edge.target), ..*edge }
-        }));
+        program.byte_edges.extend(from.byte_edges[range(first.bytes.start, last.bytes.end)].iter().map(
+            |edge| ByteEdge { action: shift.action(edge.action), target: shift.state(edge.target), ..*edge },
+        ));
         program.call_edges.extend(from.call_edges[self::calls(states)].iter().map(|edge| CallEdge {
             start: start_of(slots[edge.start as usize]),
             back: shift.state(edge.back),

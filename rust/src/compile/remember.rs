@@ -3,7 +3,7 @@
 //! The automaton reads; actions on its edges and guards on its states keep to what was read before. What they mean is in
 //! `crate::memory`, and what a running text keeps in `crate::engine::data`.
 
-use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
@@ -35,8 +35,8 @@ impl Thompson<'_, '_> {
         let open = members.open().map(|(key, _)| self.dfa(key)).collect::<Result<Vec<_>>>()?;
         let names: FxHashMap<Box<[u8]>, u32> =
             keys.iter().map(|key| identity(members.json, &key.word())).zip(0..).collect();
-        let words_of = |dfa: &Dfa| {
-            let mut words = few_words(members.json, std::slice::from_ref(dfa))?;
+        let words_of = |dfa: &Arc<Dfa>| {
+            let mut words = few_words(members.json, dfa)?;
             words.retain(|word| !names.contains_key(word));
             Some(words)
         };
@@ -47,7 +47,7 @@ impl Thompson<'_, '_> {
             max: members.max,
             json: members.json,
             required: members.declared().map(|member| member.2).collect(),
-            names,
+            names: Arc::new(names),
             open_languages,
             ..Default::default()
         }));
@@ -56,10 +56,18 @@ impl Thompson<'_, '_> {
         let (head, after) = (draft.state(), draft.state());
         draft.epsilons.push((rule.start, head));
         draft.epsilons.push((after, rule.end));
-        let tails = self.declared_keys(draft, spec, &keys, head)?;
-        for ((_, tail, _), from) in members.declared().zip(tails) {
-            self.run(draft, Task { node: tail, from, to: after })?;
+        // Members with equal tails go on in one state: most objects have a few kinds of value.
+        let mut begun: FxHashMap<u32, u32> = FxHashMap::default();
+        let tails: Vec<u32> = members
+            .declared()
+            .map(|(_, tail, _)| *begun.entry(tail).or_insert_with(|| draft.state()))
+            .collect();
+        for (_, tail, _) in members.declared() {
+            if let Some(from) = begun.remove(&tail) {
+                self.run(draft, Task { node: tail, from, to: after })?;
+            }
         }
+        self.declared_keys(draft, spec, &keys, head, &tails)?;
         let append = self.action(Action::Append);
         for (number, ((_, tail), dfa)) in (0u32..).zip(members.open().zip(&open)) {
             let from = draft.state();
@@ -89,42 +97,83 @@ impl Thompson<'_, '_> {
         }
     }
 
-    /// The keys of all declared members side by side; returns where each one's tail begins.
+    /// The keys of all declared members side by side, each up to where its tail begins.
     ///
     /// A state is the set of keys that are still possible, so keys with a common beginning share it.
-    fn declared_keys(&mut self, draft: &mut Draft, spec: u32, keys: &[Key], head: u32) -> Result<Vec<u32>> {
-        let tails: Vec<u32> = keys.iter().map(|_| draft.state()).collect();
+    fn declared_keys(
+        &mut self,
+        draft: &mut Draft,
+        spec: u32,
+        keys: &[Key],
+        head: u32,
+        tails: &[u32],
+    ) -> Result<()> {
         let declare: Vec<u32> =
             (0..keys.len() as u32).map(|member| self.action(Action::Declare { spec, member })).collect();
         let start: Vec<(u32, u32)> = (0..keys.len() as u32).map(|key| (key, 0)).collect();
-        let mut ids = FxHashMap::from_iter([(start.clone(), head)]);
+        let mut ids = FxHashMap::default();
         let mut open = vec![(start, head)];
+        let mut steps: Vec<(u8, (u32, u32))> = Vec::new();
         while let Some((set, from)) = open.pop() {
-            self.spend_states(1 + set.len() as u64 / 16)?;
-            let mut next: BTreeMap<u8, Vec<(u32, u32)>> = BTreeMap::new();
-            for &(key, state) in &set {
-                keys[key as usize].steps(state, |byte, to| next.entry(byte).or_default().push((key, to)));
+            if let [(member, state)] = set[..]
+                && let Key::Literal(text) = &keys[member as usize]
+            {
+                let at = member as usize;
+                self.rest_of_key(draft, &text[state as usize..], spec, from, (tails[at], declare[at]))?;
+                continue;
             }
-            for (byte, targets) in next {
-                let ended = targets.iter().find(|&&(key, state)| keys[key as usize].ends(state));
-                if let Some(&(member, _)) = ended {
-                    if targets.len() > 1 {
+            self.spend_states(1 + set.len() as u64 / 16)?;
+            steps.clear();
+            for &(key, state) in &set {
+                keys[key as usize].steps(state, |byte, to| steps.push((byte, (key, to))));
+            }
+            steps.sort_by_key(|step| step.0);
+            for alike in steps.chunk_by(|a, b| a.0 == b.0) {
+                let byte = alike[0].0;
+                if let Some(&(_, (member, _))) =
+                    alike.iter().find(|&&(_, (key, state))| keys[key as usize].ends(state))
+                {
+                    if alike.len() > 1 {
                         return Err(overlap());
                     }
                     let at = member as usize;
                     draft.act(from, Label::Bytes(byte, byte), tails[at], declare[at]);
                     continue;
                 }
-                let to = *ids.entry(targets.clone()).or_insert_with(|| {
+                let targets: Vec<(u32, u32)> = alike.iter().map(|step| step.1).collect();
+                let to = *ids.entry(targets).or_insert_with_key(|targets| {
                     let state = draft.state();
                     draft.guards.push((state, Guard::Key { spec }));
-                    open.push((targets, state));
+                    open.push((targets.clone(), state));
                     state
                 });
                 draft.edge(from, Label::Bytes(byte, byte), to);
             }
         }
-        Ok(tails)
+        Ok(())
+    }
+
+    /// What is left of the only key that is still possible.
+    fn rest_of_key(
+        &mut self,
+        draft: &mut Draft,
+        text: &[u8],
+        spec: u32,
+        mut from: u32,
+        (tail, declare): (u32, u32),
+    ) -> Result<()> {
+        self.spend_states(text.len() as u64)?;
+        for (at, &byte) in text.iter().enumerate() {
+            if at + 1 == text.len() {
+                draft.act(from, Label::Bytes(byte, byte), tail, declare);
+                break;
+            }
+            let next = draft.state();
+            draft.guards.push((next, Guard::Key { spec }));
+            draft.edge(from, Label::Bytes(byte, byte), next);
+            from = next;
+        }
+        Ok(())
     }
 
     fn open_key(
@@ -159,15 +208,15 @@ impl Thompson<'_, '_> {
     fn distinct(&mut self, draft: &mut Draft, distinct: Distinct) -> Result<DraftRule> {
         let items = distinct.prefix.iter().chain([&distinct.rest]);
         let items = items.map(|&item| self.dfa(item)).collect::<Result<Vec<_>>>()?;
-        if distinct.json && items.iter().any(Dfa::only_zeros_repeat) {
+        if distinct.json && items.iter().any(|item| item.only_zeros_repeat()) {
             return Err(Error::grammar(
                 "different items that are spelled in endless ways but may be few",
                 "only zeros or white space can be repeated in them, so most spellings are the same value",
             ));
         }
-        let finite: Vec<bool> = items.iter().map(|item| item.words(memory::MAX_WORDS).is_some()).collect();
-        let rest = &items[items.len() - 1..];
-        let places = items.len() - usize::from(rest[0].n_states() == 0);
+        let finite: Vec<bool> = items.iter().map(|item| item.words().is_some()).collect();
+        let rest = &items[items.len() - 1];
+        let places = items.len() - usize::from(rest.n_states() == 0);
         if places > 1 && finite[..items.len() - 1].contains(&true) {
             return Err(Error::grammar(
                 "different items where one place of several has few values",
@@ -264,12 +313,9 @@ fn indentation(draft: &mut Draft, lead: &[u8], unit: &[u8]) -> DraftRule {
     rule
 }
 
-/// All texts of some languages by identity, if they are few.
-fn few_words(json: bool, languages: &[Dfa]) -> Option<Vec<Box<[u8]>>> {
-    let mut names = Vec::new();
-    for dfa in languages {
-        names.extend(dfa.words(memory::MAX_WORDS)?.iter().map(|word| identity(json, word)));
-    }
+/// All texts of a language by identity, if they are few.
+fn few_words(json: bool, dfa: &Dfa) -> Option<Vec<Box<[u8]>>> {
+    let mut names: Vec<_> = dfa.words()?.iter().map(|word| identity(json, word)).collect();
     names.sort_unstable();
     names.dedup();
     Some(names)
@@ -285,7 +331,7 @@ fn overlap() -> Error {
 /// The spellings of one declared key.
 enum Key {
     Literal(Box<[u8]>),
-    Language(Dfa),
+    Language(Arc<Dfa>),
 }
 
 impl Key {

@@ -44,7 +44,8 @@ mod tests {
         for pairs in [&[(2, 'a'), (0, 'b'), (2, 'c')][..], &[(1, 'd')]] {
             rows.sort(4, pairs.iter().copied());
             for row in 0..4 {
-                let expected: Vec<char> = pairs.iter().filter(|pair| pair.0 == row).map(|pair| pair.1).collect();
+                let expected: Vec<char> =
+                    pairs.iter().filter(|pair| pair.0 == row).map(|pair| pair.1).collect();
                 assert_eq!(rows.of(row), expected);
             }
         }

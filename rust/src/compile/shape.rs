@@ -2,6 +2,7 @@
 
 use super::draft::Bounds;
 use super::ir::{Ir, Node, UNBOUNDED};
+use super::rows::Rows;
 
 /// A rule of at most this many positions is copied to where it is used; a call costs a frame at run time.
 const MAX_INLINED: u64 = 12;
@@ -88,12 +89,21 @@ impl Shapes {
         (!others.is_empty() && bounds.min <= bounds.max).then_some((body, bounds, others))
     }
 
-    /// Fixpoint over a work list: a node is looked at again when a child or the rule it refers to has changed.
+    /// One round, children first, settles all but what hangs on a reference to a rule further on. The rest is a fixpoint over
+    /// a work list: a node is looked at again when a child or the rule it refers to has changed.
     ///
-    /// A round over all nodes until nothing changes takes a round a rule on a chain of 20,000 rules.
+    /// Rounds over all nodes until nothing changes take a round a rule on a chain of 20,000 rules.
     fn settle_nullable(&mut self, ir: &Ir) {
-        let parents = Parents::new(ir);
-        let mut open: Vec<u32> = (0..ir.n_nodes() as u32).rev().collect();
+        let n = ir.n_nodes() as u32;
+        for id in 0..n {
+            self.nullable[id as usize] = self.is_nullable(ir, ir.node(id));
+        }
+        let is_open = |id: &u32| self.is_nullable(ir, ir.node(*id)) != self.nullable[*id as usize];
+        let mut open: Vec<u32> = (0..n).filter(is_open).collect();
+        if open.is_empty() {
+            return;
+        }
+        let parents = parents(ir);
         let mut flips = vec![0u8; ir.n_nodes()];
         while let Some(id) = open.pop() {
             let now = self.is_nullable(ir, ir.node(id));
@@ -133,10 +143,11 @@ impl Shapes {
     fn settle_positions(&mut self, ir: &Ir, order: &[u32]) {
         let uses = count_uses(ir);
         let mut known = vec![false; ir.n_nodes()];
+        let (mut nodes, mut open) = (Vec::new(), Vec::new());
         for &rule in order {
             let body = ir.rules[rule as usize];
-            let mut nodes = Vec::new();
-            let mut open = vec![body];
+            nodes.clear();
+            open.push(body);
             while let Some(node) = open.pop() {
                 if !std::mem::replace(&mut known[node as usize], true) {
                     nodes.push(node);
@@ -144,7 +155,7 @@ impl Shapes {
                 }
             }
             nodes.sort_unstable();
-            for node in nodes {
+            for &node in &nodes {
                 self.positions[node as usize] = self.count_positions(ir, ir.node(node));
             }
             let small = self.positions[body as usize] <= MAX_INLINED || uses[rule as usize] <= 1;
@@ -176,30 +187,17 @@ impl Shapes {
 }
 
 /// For each node, the nodes whose language depends on it.
-struct Parents {
-    starts: Vec<u32>,
-    parents: Vec<u32>,
-}
-
-impl Parents {
-    fn new(ir: &Ir) -> Parents {
-        let mut pairs = Vec::new();
-        for id in 0..ir.n_nodes() as u32 {
-            for_each_child(ir.node(id), |child| pairs.push((child, id)));
-            if let Node::Reference(rule) = ir.node(id) {
-                pairs.push((ir.rules[rule as usize], id));
-            }
+fn parents(ir: &Ir) -> Rows<u32> {
+    let mut pairs = Vec::new();
+    for id in 0..ir.n_nodes() as u32 {
+        for_each_child(ir.node(id), |child| pairs.push((child, id)));
+        if let Node::Reference(rule) = ir.node(id) {
+            pairs.push((ir.rules[rule as usize], id));
         }
-        pairs.sort_unstable();
-        let mut starts = vec![0; ir.n_nodes() + 1];
-        pairs.iter().for_each(|&(child, _)| starts[child as usize + 1] += 1);
-        (1..starts.len()).for_each(|i| starts[i] += starts[i - 1]);
-        Parents { starts, parents: pairs.into_iter().map(|(_, parent)| parent).collect() }
     }
-
-    fn of(&self, node: u32) -> &[u32] {
-        &self.parents[self.starts[node as usize] as usize..self.starts[node as usize + 1] as usize]
-    }
+    let mut parents = Rows::default();
+    parents.sort(ir.n_nodes(), pairs.iter().copied());
+    parents
 }
 
 /// How often each rule is referred to by nodes; nodes are shared, so this is a lower bound of the copies.

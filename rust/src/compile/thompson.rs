@@ -3,6 +3,8 @@
 //! A reference to a rule becomes a call, or the rule's body where that is small or used once. A repeat with
 //! large bounds becomes a rule of its own with a counter: `x{0,100000}` costs what `x{0,10}` costs.
 
+use std::sync::Arc;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Budget;
@@ -30,7 +32,7 @@ pub struct Thompson<'i, 'a> {
     groups: &'i Groups,
     pub budget: &'i mut Budget,
     utf8: FxHashMap<u32, Acyclic>,
-    regular: FxHashMap<u32, Dfa>,
+    regular: FxHashMap<u32, Arc<Dfa>>,
     /// How many & and ~ enclose what is being built; inside one, everything is copied in.
     regular_depth: u32,
     /// For each vertex, its place among the slots of the group being built.
@@ -83,10 +85,6 @@ impl<'i, 'a> Thompson<'i, 'a> {
 
     pub(super) fn shapes(&self) -> &'i Shapes {
         self.shapes
-    }
-
-    pub(super) fn intersect(&mut self, a: &Dfa, b: &Dfa) -> Result<Dfa> {
-        a.intersection(b, self.budget)
     }
 
     pub(super) fn spend_states(&mut self, n: u64) -> Result<()> {
@@ -174,12 +172,7 @@ impl<'i, 'a> Thompson<'i, 'a> {
     }
 
     /// dispatch: one arm a kind of node.
-    fn step(
-        &mut self,
-        draft: &mut Draft,
-        task: Task,
-        tasks: &mut Vec<Task>,
-    ) -> Result<()> {
+    fn step(&mut self, draft: &mut Draft, task: Task, tasks: &mut Vec<Task>) -> Result<()> {
         let Task { node, from, to } = task;
         self.budget.spend_states(1)?;
         match self.ir.node(node) {
@@ -340,14 +333,13 @@ impl<'i, 'a> Thompson<'i, 'a> {
         for state in (0..dfa.n_states()).filter(|&state| dfa.accepts(state)) {
             draft.epsilons.push((base + state, to));
         }
-        self.regular.insert(node, dfa);
         Ok(())
     }
 
     /// The minimal DFA of a regular node.
-    pub(super) fn dfa(&mut self, node: u32) -> Result<Dfa> {
-        if let Some(dfa) = self.regular.remove(&node) {
-            return Ok(dfa);
+    pub(super) fn dfa(&mut self, node: u32) -> Result<Arc<Dfa>> {
+        if let Some(dfa) = self.regular.get(&node) {
+            return Ok(Arc::clone(dfa));
         }
         self.regular_depth += 1;
         if self.regular_depth > MAX_REGULAR_DEPTH {
@@ -355,27 +347,32 @@ impl<'i, 'a> Thompson<'i, 'a> {
             return Err(Error::Limit { what, limit: "regular_depth", value: u64::from(MAX_REGULAR_DEPTH) });
         }
         let dfa = match self.ir.node(node) {
-            Node::Intersection(parts) => {
-                let mut dfa = self.dfa(parts[0])?;
-                for &part in &parts[1..] {
-                    let other = self.dfa(part)?;
-                    dfa = dfa.intersection(&other, self.budget)?;
-                }
-                dfa
-            }
-            Node::Complement(body) => self.dfa(body)?.complement(self.budget)?,
-            _ => {
-                let mut draft = Draft::default();
-                let rule = draft.rule(Ending::Free);
-                let mut tasks = vec![Task { node, from: rule.start, to: rule.end }];
-                while let Some(task) = tasks.pop() {
-                    self.step(&mut draft, task, &mut tasks)?;
-                }
-                determinise(&draft, &rule, self.budget)?
-            }
+            Node::Intersection(parts) => self.intersection(parts)?,
+            Node::Complement(body) => Arc::new(self.dfa(body)?.complement(self.budget)?),
+            _ => Arc::new(self.determinised(node)?),
         };
         self.regular_depth -= 1;
+        self.regular.insert(node, Arc::clone(&dfa));
         Ok(dfa)
+    }
+
+    pub(super) fn intersection(&mut self, parts: &[u32]) -> Result<Arc<Dfa>> {
+        let mut dfa = self.dfa(parts[0])?;
+        for &part in &parts[1..] {
+            let other = self.dfa(part)?;
+            dfa = Arc::new(dfa.intersection(&other, self.budget)?);
+        }
+        Ok(dfa)
+    }
+
+    fn determinised(&mut self, node: u32) -> Result<Dfa> {
+        let mut draft = Draft::default();
+        let rule = draft.rule(Ending::Free);
+        let mut tasks = vec![Task { node, from: rule.start, to: rule.end }];
+        while let Some(task) = tasks.pop() {
+            self.step(&mut draft, task, &mut tasks)?;
+        }
+        determinise(&draft, &rule, self.budget)
     }
 }
 
@@ -427,14 +424,26 @@ pub fn char_ranges(pairs: &[u8]) -> impl Iterator<Item = (u32, u32)> + '_ {
 
 /// The maximal runs of a set of bytes.
 pub fn class_ranges(set: &[u8; 32]) -> impl Iterator<Item = (u8, u8)> + '_ {
-    let has = |byte: usize| set[byte / 8] >> (byte % 8) & 1 == 1;
     let mut at = 0;
     std::iter::from_fn(move || {
-        let low = (at..256).find(|&byte| has(byte))?;
-        let high = (low..256).take_while(|&byte| has(byte)).last().expect("low is in the set");
-        at = high + 1;
-        Some((low as u8, high as u8))
+        let low = next_bit(set, at, 0)?;
+        at = next_bit(set, low, u64::MAX).unwrap_or(256);
+        Some((low as u8, (at - 1) as u8))
     })
+}
+
+/// The first bit from `at` on that is not the one in `flip`. 64 at a time: a class has two runs or three, and 256 bits.
+fn next_bit(set: &[u8; 32], at: u32, flip: u64) -> Option<u32> {
+    let mut keep = u64::MAX << (at % 64);
+    for word in at / 64..4 {
+        let bytes = &set[word as usize * 8..word as usize * 8 + 8];
+        let bits = (u64::from_le_bytes(bytes.try_into().expect("8 bytes")) ^ flip) & keep;
+        if bits != 0 {
+            return Some(word * 64 + bits.trailing_zeros());
+        }
+        keep = u64::MAX;
+    }
+    None
 }
 
 pub fn split_words<'a>(text: &'a [u8], lengths: &'a [u8]) -> impl Iterator<Item = &'a [u8]> {

@@ -25,13 +25,13 @@ pub fn trim(
         lives: &lives,
         live: vec![false; automata.states.len()],
         waiting: vec![Vec::new(); automata.rules.len()],
+        asked: vec![false; automata.rules.len()],
         open: Vec::new(),
         pending: Vec::new(),
     };
     let live = liveness.settle();
     let rules: Vec<bool> = automata.rules.iter().map(|rule| live[rule.start as usize]).collect();
-    let callee_lives =
-        |callee: u32| rules.get(callee as usize).copied().unwrap_or_else(|| lives(callee));
+    let callee_lives = |callee: u32| rules.get(callee as usize).copied().unwrap_or_else(|| lives(callee));
     let stays = |edge: &Edge| {
         live[edge.target as usize]
             && !matches!(edge.label, Label::Call(callee) | Label::Nest(callee) if !callee_lives(callee))
@@ -90,6 +90,8 @@ struct Liveness<'a, F> {
     live: Vec<bool>,
     /// For each rule: states that live as soon as the rule has a text.
     waiting: Vec<Vec<u32>>,
+    /// Rules whose start was reached.
+    asked: Vec<bool>,
     open: Vec<u32>,
     /// Starts of rules that remember, which have a way on, but lack a member or an item still.
     pending: Vec<u32>,
@@ -140,11 +142,11 @@ impl<F: Fn(u32) -> bool> Liveness<'_, F> {
 
     fn reach(&mut self, state: u32) {
         let rule = self.automata.states[state as usize].rule as usize;
-        // A rule that remembers has a text only once what it requires has one.
-        if state == self.automata.rules[rule].start && !self.can_end(state) {
-            self.pending.push(state);
-        } else {
+        if state != self.automata.rules[rule].start {
             self.mark(state);
+        } else if !std::mem::replace(&mut self.asked[rule], true) {
+            // A rule that remembers has a text only once what it requires has one.
+            if self.can_end(state) { self.mark(state) } else { self.pending.push(state) }
         }
     }
 
@@ -177,9 +179,13 @@ impl<F: Fn(u32) -> bool> Liveness<'_, F> {
     fn members_can_end(&self, rule: u32, spec: u32) -> bool {
         let Memory::Members(members) = &self.memories[spec as usize] else { return true };
         let actions = || {
-            let states = self.automata.states.iter().filter(|state| state.rule == rule);
-            let edges = states.flat_map(|state| &self.automata.edges[state.first as usize..state.last as usize]);
-            edges.filter(|edge| self.live[edge.target as usize]).map(|edge| self.actions[edge.action as usize])
+            let next = self.automata.rules.get(rule as usize + 1);
+            let end = next.map_or(self.automata.states.len() as u32, |next| next.start);
+            let states = self.automata.rules[rule as usize].start..end;
+            let edges = states.flat_map(|state| self.automata.edges(state));
+            edges
+                .filter(|edge| self.live[edge.target as usize])
+                .map(|edge| self.actions[edge.action as usize])
         };
         let mut written = vec![false; members.required.len()];
         for action in actions() {
