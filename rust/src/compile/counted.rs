@@ -22,11 +22,12 @@ impl Thompson<'_, '_> {
             return Ok(None);
         };
         let unit = self.dfa(body)?;
-        if !is_prefix_free(&unit) {
+        let unit = &unit.value;
+        if !is_prefix_free(unit) {
             return Ok(None);
         }
         let pattern = self.intersection(&others)?;
-        let Some(product) = Product::new(&pattern, &unit) else { return Ok(None) };
+        let Some(product) = Product::new(&pattern, unit) else { return Ok(None) };
         self.spend_states(product.states.len() as u64)?;
         Ok(product.build(bounds, draft))
     }

@@ -9,6 +9,7 @@ use rustc_hash::{FxHashMap, FxHasher};
 
 use super::Budget;
 use super::draft::{Draft, DraftRule, Label, byte_classes};
+use super::kept::HeapBytes;
 use super::rows::Rows;
 use super::words::FewWords;
 use crate::error::Result;
@@ -27,13 +28,19 @@ pub struct Dfa {
     accept: Vec<bool>,
     /// The longest runs of bytes of one class: most questions are asked of runs, and 256 bytes have some 20.
     runs: Vec<(u8, u8)>,
-    /// All texts, if they are few: asked for again by every node that remembers them.
-    words: OnceLock<Option<Vec<Vec<u8>>>>,
+    /// Whether there are too many texts to list them: every node that remembers asks that again.
+    endless: OnceLock<bool>,
 }
 
 impl Dfa {
     fn new(classes: Box<[u8; 256]>, n_classes: usize, next: Vec<u32>, accept: Vec<bool>) -> Dfa {
-        Dfa { classes, n_classes, next, accept, runs: Vec::new(), words: OnceLock::new() }
+        Dfa { classes, n_classes, next, accept, runs: Vec::new(), endless: OnceLock::new() }
+    }
+
+    pub fn copy(&self) -> Dfa {
+        let mut copy = Dfa::new(self.classes.clone(), self.n_classes, self.next.clone(), self.accept.clone());
+        copy.runs.clone_from(&self.runs);
+        copy
     }
 
     pub fn n_states(&self) -> u32 {
@@ -69,15 +76,18 @@ impl Dfa {
     }
 
     /// All texts, if there are at most `MAX_WORDS`.
-    pub fn words(&self) -> Option<&[Vec<u8>]> {
-        let find = || {
-            if self.accept.is_empty() {
-                return Some(Vec::new());
-            }
-            let n = self.accept.len();
-            FewWords::new(n, |state| self.accepts(state), |state| self.outgoing(state), MAX_WORDS).words(0)
-        };
-        self.words.get_or_init(find).as_deref()
+    pub fn words(&self) -> Option<Vec<Vec<u8>>> {
+        if self.accept.is_empty() {
+            return Some(Vec::new());
+        }
+        if self.endless.get() == Some(&true) {
+            return None;
+        }
+        let n = self.accept.len();
+        let words =
+            FewWords::new(n, |state| self.accepts(state), |state| self.outgoing(state), MAX_WORDS).words(0);
+        self.endless.get_or_init(|| words.is_none());
+        words
     }
 
     fn outgoing(&self, state: u32) -> Vec<(u8, u8, u32)> {
@@ -247,6 +257,12 @@ impl Dfa {
         let mut dfa = Dfa::new(self.classes.clone(), self.n_classes, next, accept);
         dfa.runs = runs(&dfa.classes);
         dfa
+    }
+}
+
+impl HeapBytes for Dfa {
+    fn heap_bytes(&self) -> usize {
+        256 + self.next.len() * 4 + self.accept.len() + self.runs.len() * 2
     }
 }
 

@@ -189,6 +189,8 @@ pub struct Speller<'i, 'a> {
     /// For each node, in a part with & or ~ and out of one: the last spelling that it was in, and its number there.
     seen: Vec<[(u32, u32); 2]>,
     spelling: u32,
+    /// How many nodes it has so far.
+    number: u32,
     open: Vec<(u32, bool)>,
 }
 
@@ -201,7 +203,7 @@ const REFUSED: u8 = 0x84;
 
 impl<'i, 'a> Speller<'i, 'a> {
     pub fn new(ir: &'i Ir<'a>, shapes: &'i Shapes) -> Self {
-        Speller { ir, shapes, seen: vec![[(0, 0); 2]; ir.n_nodes()], spelling: 0, open: Vec::new() }
+        Speller { ir, shapes, seen: vec![[(0, 0); 2]; ir.n_nodes()], spelling: 0, number: 0, open: Vec::new() }
     }
 
     /// Add the spelling of a vertex; `call` is told what it calls, in order.
@@ -228,42 +230,39 @@ impl<'i, 'a> Speller<'i, 'a> {
             Kind::Intersection => self.content(node, true, key),
             _ => self.open.push((node, false)),
         }
-        self.run(key, budget, &mut call)
+        while let Some(work) = self.next(key, &mut call) {
+            budget.spend_visits(work)?;
+        }
+        Ok(())
     }
 
-    /// Add the spelling of a node within a part with & or ~.
-    pub fn spell_regular(&mut self, node: u32, key: &mut Vec<u8>, budget: &mut Budget) -> Result<()> {
+    /// Add the spelling of a node within a part with & or ~. It is no longer than what building the node costs.
+    pub fn spell_regular(&mut self, node: u32, key: &mut Vec<u8>) {
         self.begin();
         self.open.push((node, true));
-        self.run(key, budget, &mut |_, _, _| unreachable!("a regular part calls nothing"))
+        while self.next(key, &mut |_, _, _| unreachable!("a regular part calls nothing")).is_some() {}
     }
 
     fn begin(&mut self) {
         self.spelling += 1;
+        self.number = 0;
         self.open.clear();
     }
 
-    fn run(
-        &mut self,
-        key: &mut Vec<u8>,
-        budget: &mut Budget,
-        call: &mut impl FnMut(u32, Kind, Option<u32>),
-    ) -> Result<()> {
-        let mut number = 0;
-        while let Some((node, regular)) = self.open.pop() {
-            let seen = &mut self.seen[node as usize][usize::from(regular)];
-            if seen.0 == self.spelling {
-                key.push(AGAIN);
-                words(key, &[seen.1]);
-                continue;
-            }
-            *seen = (self.spelling, number);
-            number += 1;
-            let before = key.len();
-            self.node(node, regular, key, call);
-            budget.spend_visits(1 + (key.len() - before) as u64 / 64)?;
+    /// Spell the next node out; returns what that took.
+    fn next(&mut self, key: &mut Vec<u8>, call: &mut impl FnMut(u32, Kind, Option<u32>)) -> Option<u64> {
+        let (node, regular) = self.open.pop()?;
+        let seen = &mut self.seen[node as usize][usize::from(regular)];
+        if seen.0 == self.spelling {
+            key.push(AGAIN);
+            words(key, &[seen.1]);
+            return Some(1);
         }
-        Ok(())
+        *seen = (self.spelling, self.number);
+        self.number += 1;
+        let before = key.len();
+        self.node(node, regular, key, call);
+        Some(1 + (key.len() - before) as u64 / 64)
     }
 
     /// dispatch: what is a rule of its own is called, all else spelled out.

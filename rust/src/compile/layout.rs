@@ -3,6 +3,7 @@
 use super::draft::{Edge, Label};
 use super::epsilon::{Automata, Rule, RuleState};
 use super::ir::UNBOUNDED;
+use super::kept::HeapBytes;
 use crate::memory::Memory;
 use crate::program::{Action, ByteEdge, CallEdge, Ending, NO_ACTION, Program, State, StateId, TokenEdge};
 
@@ -50,10 +51,11 @@ impl Fragment {
     pub fn none() -> Fragment {
         Fragment::new(&Automata::default(), Vec::new(), Vec::new(), Vec::new())
     }
+}
 
-    /// About how many bytes it holds.
-    pub fn heap_bytes(&self) -> usize {
-        self.program.heap_bytes() + self.starts.len() * 8 + size_of::<Fragment>()
+impl HeapBytes for Fragment {
+    fn heap_bytes(&self) -> usize {
+        self.program.heap_bytes() + self.starts.len() * 4 + self.lives.len() * 2
     }
 }
 
@@ -67,6 +69,7 @@ fn empty_program(automata: &Automata, actions: Vec<Action>, memories: Vec<Memory
         endings: automata.rules.iter().map(|rule| rule.ending).collect(),
         remembers: automata.rules.iter().map(|rule| remembers(rule.ending)).collect(),
         memories,
+        origins: Vec::new(),
         names: Vec::new(),
         thresholds: Vec::with_capacity(automata.rules.len()),
         nullable: false,

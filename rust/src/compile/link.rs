@@ -6,13 +6,14 @@ use super::components::components;
 use super::draft::{Label, byte_classes};
 use super::groups::{Groups, Kind, Vertex};
 use super::ir::{Ir, Node, UNBOUNDED};
+use super::kept::Built;
 use super::layout::Fragment;
 use crate::error::{Error, Result};
-use crate::program::{Action, ByteEdge, CallEdge, Ending, Guard, Program, State, TokenEdge};
+use crate::program::{Action, ByteEdge, CallEdge, Ending, Guard, Origin, Program, State, TokenEdge};
 
 const NONE: u32 = u32::MAX;
 
-pub fn link(ir: &Ir, groups: &Groups, built: &[Arc<Fragment>]) -> Result<Program> {
+pub fn link(ir: &Ir, groups: &Groups, built: &[Arc<Built<Fragment>>]) -> Result<Program> {
     let linker = Linker { ir, groups, built };
     let (order, numbers) = linker.reachable();
     let bases = linker.bases(&order)?;
@@ -26,7 +27,7 @@ pub fn link(ir: &Ir, groups: &Groups, built: &[Arc<Fragment>]) -> Result<Program
             linker.copy_shared(&mut program, group, &numbers, &bases);
         }
         let Vertex { place, .. } = *linker.vertex(vertex);
-        let fragment = &built[group as usize];
+        let fragment = &built[group as usize].value;
         let shift = Shift {
             state: bases[id as usize].wrapping_sub(fragment.starts[place as usize]),
             // The first two actions are everyone's.
@@ -62,7 +63,7 @@ impl Shift {
 struct Linker<'l, 'a> {
     ir: &'l Ir<'a>,
     groups: &'l Groups,
-    built: &'l [Arc<Fragment>],
+    built: &'l [Arc<Built<Fragment>>],
 }
 
 impl Linker<'_, '_> {
@@ -73,7 +74,7 @@ impl Linker<'_, '_> {
     /// The fragment of a vertex, and its states there.
     fn states(&self, vertex: u32) -> (&Fragment, &[State]) {
         let Vertex { group, place, .. } = *self.vertex(vertex);
-        let fragment = &*self.built[group as usize];
+        let fragment = &self.built[group as usize].value;
         let range = fragment.starts[place as usize] as usize..fragment.starts[place as usize + 1] as usize;
         (fragment, &fragment.program.states[range])
     }
@@ -119,7 +120,7 @@ impl Linker<'_, '_> {
     fn empty(&self, order: &[u32], n_states: u32) -> Program {
         let rule = |vertex: u32| {
             let Vertex { group, place, .. } = *self.vertex(vertex);
-            (&*self.built[group as usize], place as usize)
+            (&self.built[group as usize].value, place as usize)
         };
         let (root, place) = rule(0);
         Program {
@@ -131,6 +132,7 @@ impl Linker<'_, '_> {
             endings: Vec::with_capacity(order.len()),
             remembers: Vec::with_capacity(order.len()),
             memories: Vec::new(),
+            origins: order.iter().map(|&vertex| self.origin(vertex)).collect(),
             names: order.iter().map(|&vertex| self.name(vertex)).collect(),
             thresholds: Vec::with_capacity(order.len()),
             nullable: root.nullable[place],
@@ -138,6 +140,11 @@ impl Linker<'_, '_> {
             n_classes: 1,
             first_bytes: Vec::new(),
         }
+    }
+
+    fn origin(&self, vertex: u32) -> Origin {
+        let Vertex { group, place, .. } = *self.vertex(vertex);
+        Origin { group: self.built[group as usize].number, rule: place }
     }
 
     fn name(&self, vertex: u32) -> String {
@@ -159,7 +166,7 @@ impl Linker<'_, '_> {
 
     /// Copy what the rules of a group have together: actions and memories.
     fn copy_shared(&self, program: &mut Program, group: u32, numbers: &[u32], bases: &[u32]) {
-        let fragment = &self.built[group as usize];
+        let fragment = &self.built[group as usize].value;
         let offset = program.memories.len() as u32;
         program
             .actions

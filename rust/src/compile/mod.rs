@@ -13,6 +13,7 @@ pub mod draft;
 pub mod epsilon;
 pub mod groups;
 pub mod ir;
+pub mod kept;
 pub mod layout;
 pub mod left_recursion;
 pub mod link;
@@ -29,8 +30,9 @@ pub mod words_only;
 use std::sync::Arc;
 
 use groups::Groups;
+use kept::{Built, Kept};
 use layout::Fragment;
-use thompson::{Built, Thompson};
+use thompson::{Drafts, Thompson};
 
 use crate::error::{Error, Result};
 use crate::program::Program;
@@ -50,20 +52,61 @@ impl Default for CompileLimits {
     }
 }
 
-/// What a compile has spent of its limits.
-#[derive(Debug)]
-pub struct Budget {
-    limits: CompileLimits,
+/// What something has spent of the limits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Spent {
     rules: u64,
     states: u64,
     dfa_states: u64,
     edges: u64,
+}
+
+impl Spent {
+    fn minus(self, before: Spent) -> Spent {
+        Spent {
+            rules: self.rules - before.rules,
+            states: self.states - before.states,
+            dfa_states: self.dfa_states - before.dfa_states,
+            edges: self.edges - before.edges,
+        }
+    }
+}
+
+/// What a compile has spent of its limits.
+#[derive(Debug)]
+pub struct Budget {
+    limits: CompileLimits,
+    spent: Spent,
     visits: u64,
 }
 
 impl Budget {
     pub fn new(limits: CompileLimits) -> Budget {
-        Budget { limits, rules: 0, states: 0, dfa_states: 0, edges: 0, visits: 0 }
+        Budget { limits, spent: Spent::default(), visits: 0 }
+    }
+
+    pub fn spent(&self) -> Spent {
+        self.spent
+    }
+
+    /// Spend what something took that was built before. If it is too much nothing is spent: building it again
+    /// finds the limit that it exceeds first.
+    pub fn spend_again(&mut self, cost: Spent) -> bool {
+        let (spent, limits) = (self.spent, self.limits);
+        let fits = |spent: u64, cost: u64, limit: u64| spent.saturating_add(cost) <= limit;
+        let all = fits(spent.rules, cost.rules, limits.rules)
+            && fits(spent.states, cost.states, limits.states)
+            && fits(spent.dfa_states, cost.dfa_states, limits.dfa_states)
+            && fits(spent.edges, cost.edges, limits.edges);
+        if all {
+            self.spent = Spent {
+                rules: spent.rules + cost.rules,
+                states: spent.states + cost.states,
+                dfa_states: spent.dfa_states + cost.dfa_states,
+                edges: spent.edges + cost.edges,
+            };
+        }
+        all
     }
 
     /// Nodes looked at to find out what is built together: as many as there may be edges.
@@ -72,19 +115,19 @@ impl Budget {
     }
 
     pub fn spend_rules(&mut self, n: u64) -> Result<()> {
-        spend(&mut self.rules, n, self.limits.rules, "rules")
+        spend(&mut self.spent.rules, n, self.limits.rules, "rules")
     }
 
     pub fn spend_states(&mut self, n: u64) -> Result<()> {
-        spend(&mut self.states, n, self.limits.states, "states")
+        spend(&mut self.spent.states, n, self.limits.states, "states")
     }
 
     pub fn spend_dfa_states(&mut self, n: u64) -> Result<()> {
-        spend(&mut self.dfa_states, n, self.limits.dfa_states, "dfa_states")
+        spend(&mut self.spent.dfa_states, n, self.limits.dfa_states, "dfa_states")
     }
 
     pub fn spend_edges(&mut self, n: u64) -> Result<()> {
-        spend(&mut self.edges, n, self.limits.edges, "edges")
+        spend(&mut self.spent.edges, n, self.limits.edges, "edges")
     }
 }
 
@@ -97,25 +140,36 @@ fn spend(spent: &mut u64, n: u64, limit: u64, name: &'static str) -> Result<()> 
     Ok(())
 }
 
-/// Compile a checked IR.
-pub fn compile(ir: &ir::Ir, limits: CompileLimits) -> Result<Program> {
+/// Compile a checked IR. What is `kept` of earlier compiles saves work, and makes no difference to the program.
+pub fn compile(ir: &ir::Ir, limits: CompileLimits, kept: &Kept) -> Result<Program> {
     let mut budget = Budget::new(limits);
     if let ir::Node::Literals { text, lengths } = ir.node(ir.rules[ir.root as usize]) {
         return words_only::program(text, lengths, &ir.names[ir.root as usize], &mut budget);
     }
     let shapes = shape::Shapes::new(ir);
     let groups = Groups::new(ir, &shapes, &mut budget)?;
-    let mut thompson = Thompson::new(ir, &shapes, &groups, &mut budget);
-    let mut built: Vec<Arc<Fragment>> = Vec::with_capacity(groups.plans.len());
+    let mut thompson = Thompson::new(ir, &shapes, &groups, kept, &mut budget);
+    let mut built: Vec<Arc<Built<Fragment>>> = Vec::with_capacity(groups.plans.len());
+    let mut key = Vec::new();
     for group in 0..groups.plans.len() as u32 {
-        let fragment = fragment(&mut thompson, &groups, &built, group)?;
-        if fragment.starts.len() == 1 {
+        groups.key(group, |callee| built[callee as usize].number, &mut key);
+        let known = kept.group(&key).filter(|known| thompson.budget.spend_again(known.spent));
+        let made = match known {
+            Some(known) => known,
+            None => {
+                let before = thompson.budget.spent();
+                let fragment = fragment(&mut thompson, &groups, &built, group)?;
+                let spent = thompson.budget.spent().minus(before);
+                kept.add_group(&key, Arc::new(Built::new(fragment, spent)))
+            }
+        };
+        if made.value.starts.len() == 1 {
             thompson.refuse_count(group);
         }
-        built.push(Arc::new(fragment));
+        built.push(made);
     }
     let root = &groups.vertices[0];
-    let (last, place) = (&built[root.group as usize], root.place as usize);
+    let (last, place) = (&built[root.group as usize].value, root.place as usize);
     if !last.lives[place] && !last.nullable[place] {
         return Err(Error::Grammar {
             what: format!(
@@ -133,16 +187,16 @@ pub fn compile(ir: &ir::Ir, limits: CompileLimits) -> Result<Program> {
 fn fragment(
     thompson: &mut Thompson,
     groups: &Groups,
-    built: &[Arc<Fragment>],
+    built: &[Arc<Built<Fragment>>],
     group: u32,
 ) -> Result<Fragment> {
-    let Some(draft) = thompson.build(group)? else { return Ok(Fragment::none()) };
+    let Some(drafts) = thompson.build(group)? else { return Ok(Fragment::none()) };
     let slots = &groups.plans[group as usize].slots;
     let callee = |slot: u32| {
         let vertex = &groups.vertices[slots[slot as usize] as usize];
-        (&*built[vertex.group as usize], vertex.place as usize)
+        (&built[vertex.group as usize].value, vertex.place as usize)
     };
-    let Built { draft, memories, actions } = draft;
+    let Drafts { draft, memories, actions } = drafts;
     let nullable = |slot: u32| {
         let (fragment, place) = callee(slot);
         fragment.nullable[place]

@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 
 use super::dfa::Dfa;
 use super::draft::{Action, Draft, DraftRule, Ending, Guard, Label};
+use super::kept::Built;
 use super::ir::{Distinct, Members, Node};
 use super::thompson::{Task, Thompson};
 use crate::decimal::DecimalSet;
@@ -35,8 +36,8 @@ impl Thompson<'_, '_> {
         let open = members.open().map(|(key, _)| self.dfa(key)).collect::<Result<Vec<_>>>()?;
         let names: FxHashMap<Box<[u8]>, u32> =
             keys.iter().map(|key| identity(members.json, &key.word())).zip(0..).collect();
-        let words_of = |dfa: &Arc<Dfa>| {
-            let mut words = few_words(members.json, dfa)?;
+        let words_of = |dfa: &Arc<Built<Dfa>>| {
+            let mut words = few_words(members.json, &dfa.value)?;
             words.retain(|word| !names.contains_key(word));
             Some(words)
         };
@@ -72,7 +73,7 @@ impl Thompson<'_, '_> {
         for (number, ((_, tail), dfa)) in (0u32..).zip(members.open().zip(&open)) {
             let from = draft.state();
             let actions = (append, self.action(Action::Close { spec, open: number }));
-            self.open_key(draft, spec, actions, dfa, head, from)?;
+            self.open_key(draft, spec, actions, &dfa.value, head, from)?;
             self.run(draft, Task { node: tail, from, to: after })?;
         }
         let guard = Guard::MoreMembers { spec };
@@ -208,14 +209,14 @@ impl Thompson<'_, '_> {
     fn distinct(&mut self, draft: &mut Draft, distinct: Distinct) -> Result<DraftRule> {
         let items = distinct.prefix.iter().chain([&distinct.rest]);
         let items = items.map(|&item| self.dfa(item)).collect::<Result<Vec<_>>>()?;
-        if distinct.json && items.iter().any(|item| item.only_zeros_repeat()) {
+        if distinct.json && items.iter().any(|item| item.value.only_zeros_repeat()) {
             return Err(Error::grammar(
                 "different items that are spelled in endless ways but may be few",
                 "only zeros or white space can be repeated in them, so most spellings are the same value",
             ));
         }
-        let finite: Vec<bool> = items.iter().map(|item| item.words().is_some()).collect();
-        let rest = &items[items.len() - 1];
+        let finite: Vec<bool> = items.iter().map(|item| item.value.words().is_some()).collect();
+        let rest = &items[items.len() - 1].value;
         let places = items.len() - usize::from(rest.n_states() == 0);
         if places > 1 && finite[..items.len() - 1].contains(&true) {
             return Err(Error::grammar(
@@ -240,7 +241,7 @@ impl Thompson<'_, '_> {
         for (place, item) in (0u32..).zip(&items) {
             let (after, head) = (draft.state(), heads[place as usize]);
             draft.epsilons.push((after, rule.end));
-            self.item(draft, item, (Guard::Item { spec, place }, append), head, after)?;
+            self.item(draft, &item.value, (Guard::Item { spec, place }, append), head, after)?;
             let next = heads[(place as usize + 1).min(heads.len() - 1)];
             self.separator(draft, Task { node: distinct.separator, from: after, to: next }, guard, close)?;
             if place > 0 || heads.len() == 1 {
@@ -331,14 +332,14 @@ fn overlap() -> Error {
 /// The spellings of one declared key.
 enum Key {
     Literal(Box<[u8]>),
-    Language(Arc<Dfa>),
+    Language(Arc<Built<Dfa>>),
 }
 
 impl Key {
     fn ends(&self, state: u32) -> bool {
         match self {
             Key::Literal(text) => state as usize == text.len(),
-            Key::Language(dfa) => dfa.accepts(state),
+            Key::Language(dfa) => dfa.value.accepts(state),
         }
     }
 
@@ -350,7 +351,7 @@ impl Key {
                 }
             }
             Key::Language(dfa) => (0..=255).for_each(|byte| {
-                if let Some(to) = dfa.step(state, byte) {
+                if let Some(to) = dfa.value.step(state, byte) {
                     visit(byte, to);
                 }
             }),
@@ -361,7 +362,7 @@ impl Key {
     fn word(&self) -> Vec<u8> {
         match self {
             Key::Literal(text) => text.to_vec(),
-            Key::Language(dfa) => dfa.shortest_word(),
+            Key::Language(dfa) => dfa.value.shortest_word(),
         }
     }
 }

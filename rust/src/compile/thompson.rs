@@ -11,8 +11,9 @@ use super::Budget;
 use super::acyclic::{Acyclic, AcyclicBuilder};
 use super::dfa::{Dfa, determinise};
 use super::draft::{Bounds, Draft, DraftRule, Ending, Label};
-use super::groups::{Groups, Kind};
+use super::groups::{Groups, Kind, Speller};
 use super::ir::{Ir, Node, UNBOUNDED, little_words};
+use super::kept::{Built, Kept};
 use super::shape::Shapes;
 use super::utf8::utf8_automaton;
 use crate::error::{Error, Result};
@@ -32,7 +33,11 @@ pub struct Thompson<'i, 'a> {
     groups: &'i Groups,
     pub budget: &'i mut Budget,
     utf8: FxHashMap<u32, Acyclic>,
-    regular: FxHashMap<u32, Arc<Dfa>>,
+    kept: &'i Kept,
+    /// Spells regular parts out, and one spelling.
+    speller: Speller<'i, 'a>,
+    key: Vec<u8>,
+    regular: FxHashMap<u32, Arc<Built<Dfa>>>,
     /// How many & and ~ enclose what is being built; inside one, everything is copied in.
     regular_depth: u32,
     /// For each vertex, its place among the slots of the group being built.
@@ -47,7 +52,7 @@ pub struct Thompson<'i, 'a> {
 }
 
 /// The drafts of a group.
-pub struct Built {
+pub struct Drafts {
     pub draft: Draft,
     pub memories: Vec<Memory>,
     pub actions: Vec<Action>,
@@ -62,13 +67,22 @@ pub(super) struct Task {
 }
 
 impl<'i, 'a> Thompson<'i, 'a> {
-    pub fn new(ir: &'i Ir<'a>, shapes: &'i Shapes, groups: &'i Groups, budget: &'i mut Budget) -> Self {
+    pub fn new(
+        ir: &'i Ir<'a>,
+        shapes: &'i Shapes,
+        groups: &'i Groups,
+        kept: &'i Kept,
+        budget: &'i mut Budget,
+    ) -> Self {
         Thompson {
             ir,
             shapes,
             groups,
             budget,
             utf8: FxHashMap::default(),
+            kept,
+            speller: Speller::new(ir, shapes),
+            key: Vec::new(),
             regular: FxHashMap::default(),
             regular_depth: 0,
             uncounted: FxHashSet::default(),
@@ -92,7 +106,7 @@ impl<'i, 'a> Thompson<'i, 'a> {
     }
 
     /// Build the rules of a group. An intersection that cannot be counted has no rule then: `None`.
-    pub fn build(&mut self, group: u32) -> Result<Option<Built>> {
+    pub fn build(&mut self, group: u32) -> Result<Option<Drafts>> {
         let plan = &self.groups.plans[group as usize];
         (0..).zip(&plan.slots).for_each(|(slot, &vertex)| self.slots[vertex as usize] = slot);
         self.budget.spend_rules(u64::from(plan.n_rules))?;
@@ -112,7 +126,7 @@ impl<'i, 'a> Thompson<'i, 'a> {
             draft.rules.push(rule);
         }
         let (memories, actions) = (std::mem::take(&mut self.memories), std::mem::take(&mut self.actions));
-        Ok(Some(Built { draft, memories, actions }))
+        Ok(Some(Drafts { draft, memories, actions }))
     }
 
     /// Remember that the intersection of a group is not counted.
@@ -321,6 +335,7 @@ impl<'i, 'a> Thompson<'i, 'a> {
             return Ok(());
         }
         let dfa = self.dfa(node)?;
+        let dfa = &dfa.value;
         self.budget.spend_states(u64::from(dfa.n_states()))?;
         let base = draft.n_states;
         draft.n_states += dfa.n_states();
@@ -336,33 +351,61 @@ impl<'i, 'a> Thompson<'i, 'a> {
         Ok(())
     }
 
-    /// The minimal DFA of a regular node.
-    pub(super) fn dfa(&mut self, node: u32) -> Result<Arc<Dfa>> {
-        if let Some(dfa) = self.regular.get(&node) {
+    /// The minimal DFA of a regular node. It costs what building it costs, however often it is asked for.
+    pub(super) fn dfa(&mut self, node: u32) -> Result<Arc<Built<Dfa>>> {
+        if let Some(dfa) = self.regular.get(&node)
+            && self.budget.spend_again(dfa.spent)
+        {
             return Ok(Arc::clone(dfa));
         }
+        // What is inside another regular part is not kept on its own.
+        let built = if self.regular_depth > 0 { self.built_dfa(node)? } else { self.kept_dfa(node)? };
+        self.regular.insert(node, Arc::clone(&built));
+        Ok(built)
+    }
+
+    fn kept_dfa(&mut self, node: u32) -> Result<Arc<Built<Dfa>>> {
+        let mut key = std::mem::take(&mut self.key);
+        key.clear();
+        self.speller.spell_regular(node, &mut key);
+        let known = self.kept.dfa(&key).filter(|known| self.budget.spend_again(known.spent));
+        let dfa = match known {
+            Some(known) => known,
+            None => {
+                let built = self.built_dfa(node)?;
+                self.kept.add_dfa(&key, built)
+            }
+        };
+        self.key = key;
+        Ok(dfa)
+    }
+
+    fn built_dfa(&mut self, node: u32) -> Result<Arc<Built<Dfa>>> {
         self.regular_depth += 1;
         if self.regular_depth > MAX_REGULAR_DEPTH {
             let what = format!("& and ~ are nested more than {MAX_REGULAR_DEPTH} deep");
             return Err(Error::Limit { what, limit: "regular_depth", value: u64::from(MAX_REGULAR_DEPTH) });
         }
+        let before = self.budget.spent();
         let dfa = match self.ir.node(node) {
             Node::Intersection(parts) => self.intersection(parts)?,
-            Node::Complement(body) => Arc::new(self.dfa(body)?.complement(self.budget)?),
-            _ => Arc::new(self.determinised(node)?),
+            Node::Complement(body) => self.dfa(body)?.value.complement(self.budget)?,
+            _ => self.determinised(node)?,
         };
         self.regular_depth -= 1;
-        self.regular.insert(node, Arc::clone(&dfa));
-        Ok(dfa)
+        Ok(Arc::new(Built::new(dfa, self.budget.spent().minus(before))))
     }
 
-    pub(super) fn intersection(&mut self, parts: &[u32]) -> Result<Arc<Dfa>> {
-        let mut dfa = self.dfa(parts[0])?;
+    /// A part alone is copied: an intersection is a node of its own.
+    pub(super) fn intersection(&mut self, parts: &[u32]) -> Result<Dfa> {
+        let first = self.dfa(parts[0])?;
+        let mut whole: Option<Dfa> = None;
         for &part in &parts[1..] {
             let other = self.dfa(part)?;
-            dfa = Arc::new(dfa.intersection(&other, self.budget)?);
+            let so_far = whole.as_ref().unwrap_or(&first.value);
+            whole = Some(so_far.intersection(&other.value, self.budget)?);
         }
-        Ok(dfa)
+        Ok(whole.unwrap_or_else(|| first.value.copy()))
     }
 
     fn determinised(&mut self, node: u32) -> Result<Dfa> {
