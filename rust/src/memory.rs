@@ -304,16 +304,25 @@ fn members_below(program: &Program, state: StateId) -> Arc<[u32]> {
 fn few_words(program: &Program) -> Vec<(u32, StateId, Words)> {
     let states: Vec<StateId> =
         (0..program.states.len() as u32).filter(|&state| is_within(program, state)).collect();
-    let place: FxHashMap<StateId, u32> = states.iter().copied().zip(0..).collect();
+    if states.is_empty() {
+        return Vec::new();
+    }
+    // The places of states among them, where they are any.
+    let mut place = vec![u32::MAX; program.states.len()];
+    (0..).zip(&states).for_each(|(at, &state)| place[state as usize] = at);
     // One more state, where closing bytes lead.
     let end = states.len() as u32;
-    let edges = |at: u32| -> Vec<Range> {
-        let Some(&state) = states.get(at as usize) else { return Vec::new() };
-        let to = |edge: &ByteEdge| match program.actions[edge.action as usize] {
-            Action::Close { .. } => Some(end),
-            _ => place.get(&edge.target).copied(),
-        };
-        program.byte_edges(state).iter().filter_map(|edge| Some((edge.low, edge.high, to(edge)?))).collect()
+    let edges = |at: u32, found: &mut Vec<Range>| {
+        let Some(&state) = states.get(at as usize) else { return };
+        for edge in program.byte_edges(state) {
+            match program.actions[edge.action as usize] {
+                Action::Close { .. } => found.push((edge.low, edge.high, end)),
+                _ if place[edge.target as usize] != u32::MAX => {
+                    found.push((edge.low, edge.high, place[edge.target as usize]));
+                }
+                _ => {}
+            }
+        }
     };
     let ends = |at: u32| states.get(at as usize).is_none_or(|&state| may_end(program, state));
     let few = FewWords::new(states.len() + 1, ends, edges, MAX_WORDS);

@@ -84,8 +84,10 @@ impl Dfa {
             return None;
         }
         let n = self.accept.len();
-        let words =
-            FewWords::new(n, |state| self.accepts(state), |state| self.outgoing(state), MAX_WORDS).words(0);
+        let edges = |state: u32, edges: &mut Vec<(u8, u8, u32)>| {
+            edges.extend(self.ranges_of(state).map(|(_, low, high, to)| (low, high, to)));
+        };
+        let words = FewWords::new(n, |state| self.accepts(state), edges, MAX_WORDS).words(0);
         self.endless.get_or_init(|| words.is_none());
         words
     }

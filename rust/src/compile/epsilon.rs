@@ -278,16 +278,24 @@ impl Remover<'_> {
         let mut at = 0;
         while let Some(&state) = self.kept.get(at) {
             let first = self.result.edges.len();
-            let reach = self.close(state, &rule, budget)?;
-            let closure = std::mem::take(&mut self.closure);
-            std::mem::swap(&mut self.closure, &mut self.spare);
-            for &from in &closure {
-                let graph = self.graph;
-                for edge in graph.edges.of(from) {
+            let graph = self.graph;
+            // Three states of four have no ε-edge.
+            let reach = if graph.epsilons.of(state).is_empty() {
+                for edge in graph.edges.of(state) {
                     self.edge(edge, &rule, base, budget)?;
                 }
-            }
-            self.spare = std::mem::replace(&mut self.closure, closure);
+                self.alone(state, &rule)
+            } else {
+                let reach = self.close(state, &rule, budget)?;
+                let closure = std::mem::replace(&mut self.closure, std::mem::take(&mut self.spare));
+                for &from in &closure {
+                    for edge in graph.edges.of(from) {
+                        self.edge(edge, &rule, base, budget)?;
+                    }
+                }
+                self.spare = std::mem::replace(&mut self.closure, closure);
+                reach
+            };
             self.sort_edges(first);
             budget.spend_edges((self.result.edges.len() - first) as u64)?;
             let made = self.state(id, &rule, state, first as u32, reach);

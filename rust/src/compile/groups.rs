@@ -203,7 +203,14 @@ const REFUSED: u8 = 0x84;
 
 impl<'i, 'a> Speller<'i, 'a> {
     pub fn new(ir: &'i Ir<'a>, shapes: &'i Shapes) -> Self {
-        Speller { ir, shapes, seen: vec![[(0, 0); 2]; ir.n_nodes()], spelling: 0, number: 0, open: Vec::new() }
+        Speller {
+            ir,
+            shapes,
+            seen: vec![[(0, 0); 2]; ir.n_nodes()],
+            spelling: 0,
+            number: 0,
+            open: Vec::new(),
+        }
     }
 
     /// Add the spelling of a vertex; `call` is told what it calls, in order.

@@ -132,3 +132,44 @@ impl Kept {
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::{Built, GENERATION_BYTES, Generations, HeapBytes, MAX_BYTES};
+
+    #[derive(Debug)]
+    struct Sized(usize);
+
+    impl HeapBytes for Sized {
+        fn heap_bytes(&self) -> usize {
+            self.0
+        }
+    }
+
+    fn add(kept: &mut Generations<Sized>, key: u32, bytes: usize) -> u64 {
+        kept.add(&key.to_le_bytes(), Arc::new(Built::new(Sized(bytes), Default::default()))).number
+    }
+
+    #[test]
+    fn what_is_used_outlives_what_is_not_and_the_bytes_stay_bounded() {
+        let mut kept = Generations::default();
+        let number = add(&mut kept, 0, 1_000);
+        for key in 1..1_000 {
+            add(&mut kept, key, 20_000);
+            assert_eq!(kept.find(&0u32.to_le_bytes()).map(|built| built.number), Some(number));
+            assert!(kept.bytes <= GENERATION_BYTES && kept.old_bytes <= GENERATION_BYTES);
+        }
+        assert!(kept.find(&1u32.to_le_bytes()).is_none());
+        assert_eq!(kept.old.values().map(|entry| entry.1).sum::<usize>(), kept.old_bytes);
+    }
+
+    #[test]
+    fn the_first_of_two_with_one_key_stays_and_large_ones_do_not() {
+        let mut kept = Generations::default();
+        let number = add(&mut kept, 7, 10);
+        assert_eq!(add(&mut kept, 7, 10), number);
+        assert_ne!(add(&mut kept, 8, MAX_BYTES), add(&mut kept, 8, MAX_BYTES));
+    }
+}

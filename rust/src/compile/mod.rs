@@ -213,3 +213,94 @@ fn fragment(
     reduce::reduce(&mut automata, &into);
     Ok(Fragment::new(&automata, lives, actions, memories))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::ir::{Ir, UNBOUNDED};
+    use super::kept::Kept;
+    use super::{CompileLimits, compile};
+    use crate::error::Result;
+    use crate::program::{Origin, Program};
+
+    /// `open`, a list of numbers and lists, 40 to 90 zeros, a list, zeros that are not `open`, and one member.
+    fn lists(open: &[u8], limits: CompileLimits, kept: &Kept) -> Result<Program> {
+        let blob = [b"[],0", open].concat();
+        let records: [&[u32]; 16] = [
+            &[1, 2, 0, 1],
+            &[1, 2, 1, 1],
+            &[1, 2, 2, 1],
+            &[1, 2, 3, 1],
+            &[1, 2, 4, open.len() as u32],
+            // 5: a number; 6: a list; 7: an item; 8: one more of them; 9: any number more; 10: the rule of lists.
+            &[6, 3, 3, 1, UNBOUNDED],
+            &[7, 1, 1],
+            &[5, 2, 5, 6],
+            &[4, 2, 2, 7],
+            &[6, 3, 8, 0, UNBOUNDED],
+            &[4, 4, 0, 7, 9, 1],
+            // 11: a counted loop; 12 and 13: a regular part; 14: members; 15: the root.
+            &[6, 3, 3, 40, 90],
+            &[9, 1, 4],
+            &[8, 2, 12, 5],
+            &[12, 9, 2, 1, 1, UNBOUNDED, 0, 1, 0, 7, 1],
+            &[4, 6, 4, 6, 11, 6, 13, 14],
+        ];
+        let names = ["root", "list"].map(String::from).to_vec();
+        let words = records.concat();
+        let ir = Ir::read(&words, &blob, vec![15, 10], names, 0).expect("a well-formed record");
+        compile(&ir, limits, kept)
+    }
+
+    /// Everything but where it comes from.
+    fn shown(mut program: Program) -> String {
+        program.origins.clear();
+        format!("{program:?}")
+    }
+
+    #[test]
+    fn what_is_kept_changes_no_program() {
+        let kept = Kept::default();
+        let limits = CompileLimits::default();
+        for open in [&b"a"[..], b"b", b"a", b"bb"] {
+            let cold = lists(open, limits, &Kept::default()).expect("a format");
+            let warm = lists(open, limits, &kept).expect("a format");
+            assert_eq!(shown(warm), shown(cold));
+        }
+    }
+
+    #[test]
+    fn equal_rules_of_two_formats_have_one_origin() {
+        let kept = Kept::default();
+        let origins = |open: &[u8]| -> Vec<(String, Origin)> {
+            let program = lists(open, CompileLimits::default(), &kept).expect("a format");
+            program.names.into_iter().zip(program.origins).collect()
+        };
+        let (one, other) = (origins(b"a"), origins(b"b"));
+        let shared: Vec<&str> =
+            one.iter().filter(|rule| other.contains(rule)).map(|rule| rule.0.as_str()).collect();
+        assert_eq!(shared, ["list", "{40,90}", "members"]);
+    }
+
+    #[test]
+    fn what_is_kept_changes_no_verdict() {
+        let warm = Kept::default();
+        lists(b"a", CompileLimits::default(), &warm).expect("a format");
+        let verdict = |limits: CompileLimits, kept: &Kept| {
+            lists(b"a", limits, kept)
+                .map(|program| program.states.len())
+                .map_err(|error| format!("{error:?}"))
+        };
+        let all = CompileLimits::default();
+        for n in 0..120 {
+            for limits in [
+                CompileLimits { rules: n, ..all },
+                CompileLimits { states: n, ..all },
+                CompileLimits { dfa_states: n, ..all },
+                CompileLimits { edges: n, ..all },
+                CompileLimits { rules: 3, states: n, dfa_states: n / 4, edges: n },
+            ] {
+                assert_eq!(verdict(limits, &warm), verdict(limits, &Kept::default()), "{limits:?}");
+            }
+        }
+    }
+}

@@ -9,8 +9,8 @@ use rustc_hash::FxHashMap;
 
 use super::dfa::Dfa;
 use super::draft::{Action, Draft, DraftRule, Ending, Guard, Label};
-use super::kept::Built;
 use super::ir::{Distinct, Members, Node};
+use super::kept::Built;
 use super::thompson::{Task, Thompson};
 use crate::decimal::DecimalSet;
 use crate::error::{Error, Result};

@@ -49,6 +49,8 @@ pub struct Thompson<'i, 'a> {
     /// What the group's edges do.
     actions: Vec<Action>,
     tasks: Vec<Task>,
+    /// In the draft being built, the state after a part of a sequence that leads to a state: (sequence, part, state).
+    suffixes: FxHashMap<(u32, u32, u32), u32>,
 }
 
 /// The drafts of a group.
@@ -90,6 +92,7 @@ impl<'i, 'a> Thompson<'i, 'a> {
             memories: Vec::new(),
             actions: Vec::new(),
             tasks: Vec::new(),
+            suffixes: FxHashMap::default(),
         }
     }
 
@@ -112,6 +115,7 @@ impl<'i, 'a> Thompson<'i, 'a> {
         self.budget.spend_rules(u64::from(plan.n_rules))?;
         self.actions = vec![Action::None, Action::Count];
         let mut draft = Draft::default();
+        self.suffixes.clear();
         for &vertex in &plan.slots[..plan.n_rules as usize] {
             let vertex = &self.groups.vertices[vertex as usize];
             let rule = match vertex.kind {
@@ -204,7 +208,7 @@ impl<'i, 'a> Thompson<'i, 'a> {
                 let words = split_words(text, lengths);
                 self.splice(draft, &word_automaton(words), from, to)?;
             }
-            Node::Sequence(parts) => chain(draft, parts, from, to, tasks),
+            Node::Sequence(parts) => self.chain(draft, task, parts, tasks),
             Node::Choice(branches) => self.choice(draft, branches, from, to, tasks)?,
             Node::Repeat { body, min, max } => {
                 self.repeat(draft, Task { node: body, from, to }, min, max, tasks)?
@@ -221,6 +225,27 @@ impl<'i, 'a> Thompson<'i, 'a> {
             Node::Special(token) => draft.edge(from, Label::Special(token), to),
         }
         Ok(())
+    }
+
+    /// The parts one after another. What follows a part is the same wherever the sequence begins, so it is built once for
+    /// each state that the sequence leads to.
+    fn chain(&mut self, draft: &mut Draft, task: Task, parts: &[u32], tasks: &mut Vec<Task>) {
+        let Task { node, from, to } = task;
+        let mut at = from;
+        for (i, &part) in (0u32..).zip(parts) {
+            if i as usize + 1 == parts.len() {
+                tasks.push(Task { node: part, from: at, to });
+                return;
+            }
+            let next = draft.n_states;
+            let known = *self.suffixes.entry((node, i, to)).or_insert(next);
+            tasks.push(Task { node: part, from: at, to: known });
+            if known != next {
+                return;
+            }
+            at = draft.state();
+        }
+        draft.epsilons.push((from, to));
     }
 
     fn literal(&mut self, draft: &mut Draft, text: &[u8], from: u32, to: u32) -> Result<()> {
@@ -409,25 +434,15 @@ impl<'i, 'a> Thompson<'i, 'a> {
     }
 
     fn determinised(&mut self, node: u32) -> Result<Dfa> {
+        let outer = std::mem::take(&mut self.suffixes);
         let mut draft = Draft::default();
         let rule = draft.rule(Ending::Free);
         let mut tasks = vec![Task { node, from: rule.start, to: rule.end }];
         while let Some(task) = tasks.pop() {
             self.step(&mut draft, task, &mut tasks)?;
         }
+        self.suffixes = outer;
         determinise(&draft, &rule, self.budget)
-    }
-}
-
-fn chain(draft: &mut Draft, parts: &[u32], from: u32, to: u32, tasks: &mut Vec<Task>) {
-    let mut at = from;
-    for (i, &node) in parts.iter().enumerate() {
-        let next = if i + 1 == parts.len() { to } else { draft.state() };
-        tasks.push(Task { node, from: at, to: next });
-        at = next;
-    }
-    if parts.is_empty() {
-        draft.epsilons.push((from, to));
     }
 }
 
