@@ -241,6 +241,13 @@ pub fn settle(program: &mut Program) {
             members.settle(written, &opened.remove(&spec).unwrap_or_default());
         }
     }
+    let mut n_below = vec![0; program.memories.len()];
+    below.iter().for_each(|state| n_below[state.0 as usize] += 1);
+    for (memory, n) in program.memories.iter_mut().zip(n_below) {
+        if let Memory::Members(members) = memory {
+            members.below.reserve(n);
+        }
+    }
     for (spec, state, list) in below {
         if let Memory::Members(members) = &mut program.memories[spec as usize] {
             members.below.insert(state, list);
@@ -262,42 +269,72 @@ fn is_within(program: &Program, state: StateId) -> bool {
 /// For each state within declared keys: the spec, the state, and the members below it.
 fn declared_below(program: &Program) -> Vec<(u32, StateId, Arc<[u32]>)> {
     let mut found = Vec::new();
-    let mut known: FxHashMap<StateId, Arc<[u32]>> = FxHashMap::default();
-    // Last states first: most have a single way on, and what is below that is below them.
+    let mut below = Below { program, known: vec![None; program.states.len()] };
+    // Last states first: then what is below most of them is known from the states that they lead to.
     for id in (0..program.states.len() as u32).rev() {
-        let Guard::Key { spec } = program.states[id as usize].guard else { continue };
-        let below = match program.byte_edges(id) {
-            [edge] if known.contains_key(&edge.target) && !declares(program, edge) => {
-                Arc::clone(&known[&edge.target])
-            }
-            _ => members_below(program, id),
-        };
-        known.insert(id, Arc::clone(&below));
-        found.push((spec, id, below));
+        if let Guard::Key { spec } = program.states[id as usize].guard {
+            found.push((spec, id, below.find(id)));
+        }
     }
     found
 }
 
-fn declares(program: &Program, edge: &ByteEdge) -> bool {
-    matches!(program.actions[edge.action as usize], Action::Declare { .. })
+struct Below<'p> {
+    program: &'p Program,
+    known: Vec<Option<Arc<[u32]>>>,
 }
 
-fn members_below(program: &Program, state: StateId) -> Arc<[u32]> {
-    let mut seen = FxHashSet::from_iter([state]);
-    let mut open = vec![state];
-    let mut found = Vec::new();
-    while let Some(state) = open.pop() {
-        for edge in program.byte_edges(state) {
-            match program.actions[edge.action as usize] {
-                Action::Declare { member, .. } => found.push(member),
-                _ if seen.insert(edge.target) => open.push(edge.target),
-                _ => {}
-            }
+impl Below<'_> {
+    fn find(&mut self, state: StateId) -> Arc<[u32]> {
+        let below = match self.program.byte_edges(state) {
+            [edge] if self.member(edge).is_none() => self.known[edge.target as usize].clone(),
+            edges => self.united(edges),
+        };
+        let below = below.unwrap_or_else(|| self.search(state));
+        self.known[state as usize] = Some(Arc::clone(&below));
+        below
+    }
+
+    fn member(&self, edge: &ByteEdge) -> Option<u32> {
+        match self.program.actions[edge.action as usize] {
+            Action::Declare { member, .. } => Some(member),
+            _ => None,
         }
     }
-    found.sort_unstable();
-    found.dedup();
-    found.into()
+
+    /// What is below some edges, if it is known where they lead.
+    fn united(&self, edges: &[ByteEdge]) -> Option<Arc<[u32]>> {
+        let mut found = Vec::new();
+        for edge in edges {
+            match self.member(edge) {
+                Some(member) => found.push(member),
+                None => found.extend_from_slice(self.known[edge.target as usize].as_ref()?),
+            }
+        }
+        Some(sorted(found))
+    }
+
+    fn search(&self, state: StateId) -> Arc<[u32]> {
+        let mut seen = FxHashSet::from_iter([state]);
+        let mut open = vec![state];
+        let mut found = Vec::new();
+        while let Some(state) = open.pop() {
+            for edge in self.program.byte_edges(state) {
+                match self.member(edge) {
+                    Some(member) => found.push(member),
+                    None if seen.insert(edge.target) => open.push(edge.target),
+                    None => {}
+                }
+            }
+        }
+        sorted(found)
+    }
+}
+
+fn sorted(mut members: Vec<u32>) -> Arc<[u32]> {
+    members.sort_unstable();
+    members.dedup();
+    members.into()
 }
 
 /// For each state within an open key or an item from where few texts lead to its end: the spec, the state, those texts.

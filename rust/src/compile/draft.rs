@@ -141,6 +141,15 @@ impl Draft {
         self.n_states - 1
     }
 
+    pub fn clear(&mut self) {
+        self.n_states = 0;
+        self.rules.clear();
+        self.edges.clear();
+        self.epsilons.clear();
+        self.guards.clear();
+        self.ranges.clear();
+    }
+
     /// Add an edge that does nothing but read.
     pub fn edge(&mut self, from: u32, label: Label, to: u32) {
         self.act(from, label, to, NO_ACTION);

@@ -53,9 +53,32 @@ impl Automata {
 
 const NONE: u32 = u32::MAX;
 
+/// Memory that is used again for the next group: a typical format has ten, of fifty states each.
+#[derive(Default)]
+pub struct Buffers {
+    edges: Rows<Edge>,
+    epsilons: Rows<u32>,
+    guards: Vec<u32>,
+    ranges: Vec<u32>,
+    alias: Vec<u32>,
+    ids: Vec<u32>,
+    reaches: Vec<Reach>,
+    stamps: Vec<u32>,
+    closure: Vec<u32>,
+    spare: Vec<u32>,
+    kept: Vec<u32>,
+    result: Automata,
+}
+
 /// Callees below the number of rules are rules of the draft; `is_nullable` knows all others.
-pub fn remove(draft: &Draft, is_nullable: impl Fn(u32) -> bool, budget: &mut Budget) -> Result<Automata> {
-    let mut graph = Graph::new(draft);
+pub fn remove(
+    draft: &Draft,
+    is_nullable: impl Fn(u32) -> bool,
+    buffers: &mut Buffers,
+    budget: &mut Budget,
+) -> Result<Automata> {
+    let n = draft.n_states as usize;
+    let mut graph = Graph::new(draft, buffers);
     let nullable = EmptySearch::new(&graph, &is_nullable).run();
     let empty = |callee: u32| nullable.get(callee as usize).copied().unwrap_or_else(|| is_nullable(callee));
     let past = |&(from, edge): &(u32, Edge)| match edge.label {
@@ -64,27 +87,60 @@ pub fn remove(draft: &Draft, is_nullable: impl Fn(u32) -> bool, budget: &mut Bud
     };
     if draft.edges.iter().any(|edge| past(edge).is_some()) {
         let passed = draft.edges.iter().filter_map(past);
-        graph.epsilons.sort(draft.n_states as usize, draft.epsilons.iter().copied().chain(passed));
+        graph.epsilons.sort(n, draft.epsilons.iter().copied().chain(passed));
     }
-    let n = draft.n_states as usize;
+    let mut alias = std::mem::take(&mut buffers.alias);
+    graph.aliases(&mut alias);
+    let taken = std::mem::take(buffers);
     let mut remover = Remover {
-        alias: graph.aliases(),
+        alias,
         graph: &graph,
-        ids: vec![NONE; n],
-        reaches: vec![Reach::default(); n],
-        stamps: vec![0; n],
+        ids: filled(taken.ids, n, NONE),
+        reaches: filled(taken.reaches, n, Reach::default()),
+        stamps: filled(taken.stamps, n, 0),
         stamp: 0,
-        closure: Vec::new(),
-        spare: Vec::new(),
-        kept: Vec::new(),
-        result: Automata::default(),
+        closure: taken.closure,
+        spare: taken.spare,
+        kept: taken.kept,
+        result: taken.result,
     };
-    remover.result.states.reserve(n / 2);
-    remover.result.edges.reserve(draft.edges.len());
     for (rule, nullable) in (0u32..).zip(nullable) {
         remover.rule(rule, nullable, budget)?;
     }
-    Ok(remover.result)
+    let Remover { alias, ids, reaches, stamps, closure, spare, kept, result, .. } = remover;
+    let Graph { edges, epsilons, guards, ranges, .. } = graph;
+    let none = Automata::default();
+    *buffers = Buffers {
+        edges,
+        epsilons,
+        guards,
+        ranges,
+        alias,
+        ids,
+        reaches,
+        stamps,
+        closure,
+        spare,
+        kept,
+        result: none,
+    };
+    Ok(result)
+}
+
+impl Buffers {
+    /// Give the memory of a result back.
+    pub fn give_back(&mut self, mut automata: Automata) {
+        automata.rules.clear();
+        automata.states.clear();
+        automata.edges.clear();
+        self.result = automata;
+    }
+}
+
+fn filled<T: Clone>(mut buffer: Vec<T>, n: usize, value: T) -> Vec<T> {
+    buffer.clear();
+    buffer.resize(n, value);
+    buffer
 }
 
 /// The draft, by state.
@@ -98,13 +154,15 @@ struct Graph<'d> {
 }
 
 impl<'d> Graph<'d> {
-    fn new(draft: &'d Draft) -> Graph<'d> {
+    fn new(draft: &'d Draft, buffers: &mut Buffers) -> Graph<'d> {
         let n = draft.n_states as usize;
-        let (mut edges, mut epsilons) = (Rows::default(), Rows::default());
+        let mut edges = std::mem::take(&mut buffers.edges);
+        let mut epsilons = std::mem::take(&mut buffers.epsilons);
         edges.sort(n, draft.edges.iter().copied());
         epsilons.sort(n, draft.epsilons.iter().copied());
-        let guards = places(n, draft.guards.iter().map(|guard| guard.0));
-        let ranges = places(n, draft.ranges.iter().map(|range| range.0));
+        let taken = |buffer: &mut Vec<u32>| std::mem::take(buffer);
+        let guards = places(taken(&mut buffers.guards), n, draft.guards.iter().map(|guard| guard.0));
+        let ranges = places(taken(&mut buffers.ranges), n, draft.ranges.iter().map(|range| range.0));
         Graph { draft, edges, epsilons, guards, ranges }
     }
 
@@ -124,10 +182,11 @@ impl<'d> Graph<'d> {
 
     /// For each state where it leads, if it does nothing but go on. In a loop over 10,000 literals all their ends
     /// are one state then, and not 10,000 states with 10,000 edges each.
-    fn aliases(&self) -> Vec<u32> {
+    fn aliases(&self, alias: &mut Vec<u32>) {
         const ON_THE_WAY: u32 = NONE - 1;
         let n = self.draft.n_states;
-        let mut alias = vec![NONE; n as usize];
+        alias.clear();
+        alias.resize(n as usize, NONE);
         for rule in &self.draft.rules {
             alias[rule.end as usize] = rule.end;
             rule.counted.into_iter().for_each(|state| alias[state as usize] = state);
@@ -148,7 +207,6 @@ impl<'d> Graph<'d> {
             let end = if last == ON_THE_WAY { state } else { last };
             way.drain(..).for_each(|state| alias[state as usize] = end);
         }
-        alias
     }
 
     /// The state after one that does nothing but go on.
@@ -160,12 +218,12 @@ impl<'d> Graph<'d> {
 }
 
 /// For each state the last of its places among `states`, counted from 1; nothing at all if there are none.
-fn places(n: usize, states: impl ExactSizeIterator<Item = u32>) -> Vec<u32> {
-    if states.len() == 0 {
-        return Vec::new();
+fn places(mut places: Vec<u32>, n: usize, states: impl ExactSizeIterator<Item = u32>) -> Vec<u32> {
+    places.clear();
+    if states.len() > 0 {
+        places.resize(n, 0);
+        (1..).zip(states).for_each(|(place, state)| places[state as usize] = place);
     }
-    let mut places = vec![0; n];
-    (1..).zip(states).for_each(|(place, state)| places[state as usize] = place);
     places
 }
 

@@ -150,7 +150,7 @@ pub fn compile(ir: &ir::Ir, limits: CompileLimits, kept: &Kept) -> Result<Progra
     let groups = Groups::new(ir, &shapes, &mut budget)?;
     let mut thompson = Thompson::new(ir, &shapes, &groups, kept, &mut budget);
     let mut built: Vec<Arc<Built<Fragment>>> = Vec::with_capacity(groups.plans.len());
-    let mut key = Vec::new();
+    let (mut key, mut buffers) = (Vec::new(), epsilon::Buffers::default());
     for group in 0..groups.plans.len() as u32 {
         groups.key(group, |callee| built[callee as usize].number, &mut key);
         let known = kept.group(&key).filter(|known| thompson.budget.spend_again(known.spent));
@@ -158,7 +158,7 @@ pub fn compile(ir: &ir::Ir, limits: CompileLimits, kept: &Kept) -> Result<Progra
             Some(known) => known,
             None => {
                 let before = thompson.budget.spent();
-                let fragment = fragment(&mut thompson, &groups, &built, group)?;
+                let fragment = fragment(&mut thompson, &groups, &built, group, &mut buffers)?;
                 let spent = thompson.budget.spent().minus(before);
                 kept.add_group(&key, Arc::new(Built::new(fragment, spent)))
             }
@@ -189,6 +189,7 @@ fn fragment(
     groups: &Groups,
     built: &[Arc<Built<Fragment>>],
     group: u32,
+    buffers: &mut epsilon::Buffers,
 ) -> Result<Fragment> {
     let Some(drafts) = thompson.build(group)? else { return Ok(Fragment::none()) };
     let slots = &groups.plans[group as usize].slots;
@@ -201,7 +202,8 @@ fn fragment(
         let (fragment, place) = callee(slot);
         fragment.nullable[place]
     };
-    let mut automata = epsilon::remove(&draft, nullable, thompson.budget)?;
+    let mut automata = epsilon::remove(&draft, nullable, buffers, thompson.budget)?;
+    thompson.give_back(draft);
     let mut into = trim::incoming(&automata);
     let lives = trim::trim(&mut automata, &into, &memories, &actions, |slot| {
         let (fragment, place) = callee(slot);
@@ -211,7 +213,9 @@ fn fragment(
         into = trim::incoming(&automata);
     }
     reduce::reduce(&mut automata, &into);
-    Ok(Fragment::new(&automata, lives, actions, memories))
+    let fragment = Fragment::new(&automata, lives, actions, memories);
+    buffers.give_back(automata);
+    Ok(fragment)
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //! The automaton reads; actions on its edges and guards on its states keep to what was read before. What they mean is in
 //! `crate::memory`, and what a running text keeps in `crate::engine::data`.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -17,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::memory::{self, Memory, identity};
 use crate::program::{COUNT, NO_ACTION};
 
-impl Thompson<'_, '_> {
+impl<'a> Thompson<'_, 'a> {
     /// The rule of a node that remembers.
     pub(super) fn memory_rule(&mut self, draft: &mut Draft, node: u32) -> Result<DraftRule> {
         match self.ir().node(node) {
@@ -91,9 +92,9 @@ impl Thompson<'_, '_> {
         Ok(())
     }
 
-    fn key(&mut self, node: u32) -> Result<Key> {
+    fn key(&mut self, node: u32) -> Result<Key<'a>> {
         match self.ir().node(node) {
-            Node::Literal(text) => Ok(Key::Literal(text.into())),
+            Node::Literal(text) => Ok(Key::Literal(text)),
             _ => Ok(Key::Language(self.dfa(node)?)),
         }
     }
@@ -114,6 +115,7 @@ impl Thompson<'_, '_> {
         let start: Vec<(u32, u32)> = (0..keys.len() as u32).map(|key| (key, 0)).collect();
         let mut ids = FxHashMap::default();
         let mut open = vec![(start, head)];
+        let mut targets: Vec<(u32, u32)> = Vec::new();
         let mut steps: Vec<(u8, (u32, u32))> = Vec::new();
         while let Some((set, from)) = open.pop() {
             if let [(member, state)] = set[..]
@@ -141,13 +143,32 @@ impl Thompson<'_, '_> {
                     draft.act(from, Label::Bytes(byte, byte), tails[at], declare[at]);
                     continue;
                 }
-                let targets: Vec<(u32, u32)> = alike.iter().map(|step| step.1).collect();
-                let to = *ids.entry(targets).or_insert_with_key(|targets| {
-                    let state = draft.state();
-                    draft.guards.push((state, Guard::Key { spec }));
-                    open.push((targets.clone(), state));
-                    state
-                });
+                // A single literal is possible after one way only.
+                if let [(_, (member, state))] = alike
+                    && let Key::Literal(text) = &keys[*member as usize]
+                {
+                    let at = *member as usize;
+                    self.rest_of_key(
+                        draft,
+                        &text[*state as usize - 1..],
+                        spec,
+                        from,
+                        (tails[at], declare[at]),
+                    )?;
+                    continue;
+                }
+                targets.clear();
+                targets.extend(alike.iter().map(|step| step.1));
+                let to = match ids.get(&targets) {
+                    Some(&known) => known,
+                    None => {
+                        let state = draft.state();
+                        draft.guards.push((state, Guard::Key { spec }));
+                        open.push((targets.clone(), state));
+                        ids.insert(targets.clone(), state);
+                        state
+                    }
+                };
                 draft.edge(from, Label::Bytes(byte, byte), to);
             }
         }
@@ -330,12 +351,12 @@ fn overlap() -> Error {
 }
 
 /// The spellings of one declared key.
-enum Key {
-    Literal(Box<[u8]>),
+enum Key<'a> {
+    Literal(&'a [u8]),
     Language(Arc<Built<Dfa>>),
 }
 
-impl Key {
+impl Key<'_> {
     fn ends(&self, state: u32) -> bool {
         match self {
             Key::Literal(text) => state as usize == text.len(),
@@ -359,10 +380,10 @@ impl Key {
     }
 
     /// One of the spellings, a shortest.
-    fn word(&self) -> Vec<u8> {
+    fn word(&self) -> Cow<'_, [u8]> {
         match self {
-            Key::Literal(text) => text.to_vec(),
-            Key::Language(dfa) => dfa.value.shortest_word(),
+            Key::Literal(text) => Cow::Borrowed(text),
+            Key::Language(dfa) => Cow::Owned(dfa.value.shortest_word()),
         }
     }
 }

@@ -49,6 +49,8 @@ pub struct Thompson<'i, 'a> {
     /// What the group's edges do.
     actions: Vec<Action>,
     tasks: Vec<Task>,
+    /// An empty draft, with the memory of the last one.
+    draft: Draft,
     /// In the draft being built, the state after a part of a sequence that leads to a state: (sequence, part, state).
     suffixes: FxHashMap<(u32, u32, u32), u32>,
 }
@@ -92,6 +94,7 @@ impl<'i, 'a> Thompson<'i, 'a> {
             memories: Vec::new(),
             actions: Vec::new(),
             tasks: Vec::new(),
+            draft: Draft::default(),
             suffixes: FxHashMap::default(),
         }
     }
@@ -114,7 +117,7 @@ impl<'i, 'a> Thompson<'i, 'a> {
         (0..).zip(&plan.slots).for_each(|(slot, &vertex)| self.slots[vertex as usize] = slot);
         self.budget.spend_rules(u64::from(plan.n_rules))?;
         self.actions = vec![Action::None, Action::Count];
-        let mut draft = Draft::default();
+        let mut draft = std::mem::take(&mut self.draft);
         self.suffixes.clear();
         for &vertex in &plan.slots[..plan.n_rules as usize] {
             let vertex = &self.groups.vertices[vertex as usize];
@@ -131,6 +134,12 @@ impl<'i, 'a> Thompson<'i, 'a> {
         }
         let (memories, actions) = (std::mem::take(&mut self.memories), std::mem::take(&mut self.actions));
         Ok(Some(Drafts { draft, memories, actions }))
+    }
+
+    /// Give the memory of a draft back.
+    pub fn give_back(&mut self, mut draft: Draft) {
+        draft.clear();
+        self.draft = draft;
     }
 
     /// Remember that the intersection of a group is not counted.
