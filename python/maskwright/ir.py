@@ -28,10 +28,12 @@ The meaning of each node is a language over bytes and special tokens:
 
 from __future__ import annotations
 
+import sys
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -75,11 +77,11 @@ OP_NESTED = 15
 OP_INDENTATION = 16
 
 _TEXTS = {
-    OP_LITERAL: (1,),
-    OP_BYTE_CLASS: (1,),
-    OP_CHARS: (1,),
-    OP_LITERALS: (1, 3),
-    OP_DECIMAL: (1,),
+    OP_LITERAL: (2,),
+    OP_BYTE_CLASS: (2,),
+    OP_CHARS: (2,),
+    OP_LITERALS: (2, 4),
+    OP_DECIMAL: (2,),
 }
 """Where in a record texts are, for the leaves that have some."""
 
@@ -210,13 +212,16 @@ class Builder:
 
     def empty(self) -> Node:
         """No text at all: the empty language."""
-        return self._node((OP_EMPTY,))
+        return self._node((OP_EMPTY, 0))
 
     def literal(self, text: bytes) -> Node:
         """Exactly these bytes."""
         found = self._literals.get(text)
         if found is None:
-            found = self._literals[text] = self._node((OP_LITERAL, self._store(text), len(text)))
+            found = self._literals[text] = self._count
+            self._words += (OP_LITERAL, 2, len(self._blob), len(text))
+            self._blob += text
+            self._count += 1
         return found
 
     def byte_class(self, members: Iterable[int]) -> Node:
@@ -226,7 +231,7 @@ class Builder:
             if not 0 <= byte <= 0xFF:
                 raise _misuse(f"not a byte: {byte}")
             bits |= 1 << byte
-        return self._node((OP_BYTE_CLASS, self._store(bits.to_bytes(32, "little")), 32))
+        return self._node((OP_BYTE_CLASS, 2, self._store(bits.to_bytes(32, "little")), 32))
 
     def chars(self, ranges: Iterable[tuple[int, int]]) -> Node:
         """One character whose code point is in one of the inclusive `ranges`, as UTF-8."""
@@ -245,7 +250,7 @@ class Builder:
         if not flat:
             return self.empty()
         text = _little_endian(flat)
-        return self._node((OP_CHARS, self._store(text), len(text)))
+        return self._node((OP_CHARS, 2, self._store(text), len(text)))
 
     def literals(self, texts: Iterable[bytes]) -> Node:
         """Any of the given byte strings; made for word lists of any size."""
@@ -255,14 +260,14 @@ class Builder:
         lengths = array("I", map(len, ordered))
         text = b"".join(ordered)
         return self._node(
-            (OP_LITERALS, self._store(text), len(text), self._store(_little_endian(lengths)), len(ordered))
+            (OP_LITERALS, 4, self._store(text), len(text), self._store(_little_endian(lengths)), len(ordered))
         )
 
     def special(self, token_id: int) -> Node:
         """One special token, named by its id."""
         if not 0 <= token_id < UNBOUNDED:  # an id is one word of a record
             raise _misuse(f"not a token id: {token_id}")
-        return self._node((OP_SPECIAL, token_id))
+        return self._node((OP_SPECIAL, 1, token_id))
 
     # Inner nodes
 
@@ -270,7 +275,7 @@ class Builder:
         """The parts, one after the other; no parts: the empty text."""
         if len(parts) == 1:
             return parts[0]
-        return self._node((OP_SEQUENCE, *parts)) if parts else self.literal(b"")
+        return self._node((OP_SEQUENCE, len(parts), *parts)) if parts else self.literal(b"")
 
     def choice(self, branches: Sequence[Node]) -> Node:
         """Any of the branches; no branches: the empty language."""
@@ -279,7 +284,7 @@ class Builder:
         unique = tuple(dict.fromkeys(branches))
         if len(unique) == 1:
             return unique[0]
-        return self._node((OP_CHOICE, *unique)) if unique else self.empty()
+        return self._node((OP_CHOICE, len(unique), *unique)) if unique else self.empty()
 
     def repeat(self, body: Node, minimum: int, maximum: int | None) -> Node:
         """`body`, from `minimum` to `maximum` times (None: without a bound), both below 2**32 - 1."""
@@ -288,7 +293,7 @@ class Builder:
             raise _misuse(f"not a range of counts: {minimum} to {maximum}")
         if (minimum, high) == (1, 1):
             return body
-        return self._node((OP_REPEAT, body, minimum, high))
+        return self._node((OP_REPEAT, 3, body, minimum, high))
 
     def optional(self, body: Node) -> Node:
         """`body` or nothing."""
@@ -299,19 +304,19 @@ class Builder:
         unique = tuple(dict.fromkeys(parts))
         if not unique:
             raise _misuse("an intersection needs at least one part")
-        return unique[0] if len(unique) == 1 else self._node((OP_INTERSECTION, *unique))
+        return unique[0] if len(unique) == 1 else self._node((OP_INTERSECTION, len(unique), *unique))
 
     def complement(self, body: Node) -> Node:
         """Every byte string (valid UTF-8 or not) that is not in `body`. Regular parts only."""
-        return self._node((OP_COMPLEMENT, body))
+        return self._node((OP_COMPLEMENT, 1, body))
 
     # Nodes that remember
 
     def members(
         self,
         separator: Node,
-        declared: Sequence[Declared],
-        open_: Sequence[Open] = (),
+        declared: Sequence[tuple[Node, Node, bool]],
+        open_: Sequence[tuple[Node, Node]] = (),
         *,
         minimum: int = 0,
         maximum: int | None = None,
@@ -319,6 +324,8 @@ class Builder:
         spelling: int = SPELLING_RAW,
     ) -> Node:
         """Members with `separator` between them: what stands between the braces of an object.
+
+        `declared` has the fields of `Declared`, `open_` those of `Open`; plain tuples are quicker made.
 
         Each declared member at most once and the required ones always; no two open members with the same
         key; `minimum` to `maximum` members in all. `ordered`: the declared ones in the order given, then the
@@ -329,12 +336,9 @@ class Builder:
         if maximum is not None and minimum > maximum:
             return self.empty()
         high = UNBOUNDED if maximum is None else maximum
-        words = [separator, int(ordered), minimum, high, spelling, len(declared)]
-        for member in declared:
-            words += (member.key, member.tail, int(member.required))
-        for rest in open_:
-            words += (rest.key, rest.tail)
-        return self._node((OP_MEMBERS, *words))
+        head = (separator, int(ordered), minimum, high, spelling, len(declared))
+        words = (*head, *chain.from_iterable(declared), *chain.from_iterable(open_))
+        return self._node((OP_MEMBERS, len(words), *words))
 
     def distinct(
         self,
@@ -357,7 +361,8 @@ class Builder:
             rest = self.empty()
         if minimum > high:
             return self.empty()
-        return self._node((OP_DISTINCT, separator, minimum, high, spelling, rest, *prefix))
+        words = (separator, minimum, high, spelling, rest, *prefix)
+        return self._node((OP_DISTINCT, len(words), *words))
 
     def decimal(
         self,
@@ -381,22 +386,22 @@ class Builder:
         fields = (minimum or "", maximum or "", ",".join(multiple_of), ",".join(not_multiple_of))
         text = "\n".join(fields).encode("ascii")
         flags = int(exclusive_minimum) | int(exclusive_maximum) << 1 | int(integer) << 2
-        return self._node((OP_DECIMAL, self._store(text), len(text), flags, max_fraction, max_digits))
+        return self._node((OP_DECIMAL, 5, self._store(text), len(text), flags, max_fraction, max_digits))
 
     def nested(self, body: Node) -> Node:
         """`body`, where every indentation is one level deeper."""
-        return self._node((OP_NESTED, body))
+        return self._node((OP_NESTED, 1, body))
 
     def indentation(self, lead: bytes, unit: bytes) -> Node:
         """`lead` (a line break, say; not empty), then `unit` once for each `nested` around this place."""
         if not lead:
             raise _misuse("an indentation begins with something: a line break, say")
-        return self._node((OP_INDENTATION, self._store(lead), len(lead), self._store(unit), len(unit)))
+        return self._node((OP_INDENTATION, 4, self._store(lead), len(lead), self._store(unit), len(unit)))
 
     # Fragments
 
     def fragment(self, node: Node) -> Fragment:
-        """A node of this builder, regular and without grafts inside, for `graft` to put into others.
+        """A node of this builder, a regular one, for `graft` to put into others.
 
         >>> b, other = Builder(), Builder()
         >>> digits = b.fragment(b.repeat(b.byte_class(b"0123456789"), 1, None))
@@ -409,7 +414,7 @@ class Builder:
         """
         records: list[list[int]] = []
         needed = {node}
-        for number, known in sorted(((n, r) for r, n in self._ids.items()), reverse=True):
+        for number, known in reversed(list(enumerate(self._records()))):
             if number in needed:
                 records.append([number, *known])
                 needed.update(known[i] for i in _inner(known)[0])
@@ -420,22 +425,18 @@ class Builder:
         places: dict[Node, Node] = {}
         for number, *record in reversed(records):
             inner, texts = _inner(record)
-            if not all(record[i] in places for i in inner):
-                raise _misuse("a fragment holds no other fragment")
-            start = len(words) + 1
+            start = len(words)
             nodes += [start + i for i in inner]
             blobs += [start + i for i in texts]
             for i in inner:
                 record[i] = places[record[i]]
             for i in texts:
-                size = record[i + 1] * (4 if record[0] == OP_LITERALS and i == 3 else 1)
+                size = record[i + 1] * (4 if record[0] == OP_LITERALS and i == 4 else 1)
                 text = self._blob[record[i] : record[i] + size]
                 record[i] = len(blob)
                 blob += text
-            words += (record[0], len(record) - 1, *record[1:])
+            words += record
             places[number] = len(places)
-        if node not in places:
-            raise _misuse("a fragment is made of a node of its own builder, not of a graft")
         return Fragment(
             np.array(words, np.int64),
             np.array(nodes, np.int64),
@@ -470,7 +471,7 @@ class Builder:
 
     def reference(self, rule: Rule) -> Node:
         """Whatever the rule says; it may be defined later."""
-        return self._node((OP_REFERENCE, rule))
+        return self._node((OP_REFERENCE, 1, rule))
 
     def grammar(self, root: Rule) -> Grammar:
         """Freeze what was built, with `root` as the rule of the whole text."""
@@ -487,13 +488,21 @@ class Builder:
         """All records: those of the builder that this one is a copy of are bytes already."""
         return self._before + _little_endian(array("I", self._words)) if self._words else self._before
 
+    def _records(self) -> Iterator[Sequence[int]]:
+        """All records in order."""
+        words: list[int] = np.frombuffer(self._encoded(), "<u4").tolist()
+        start = 0
+        while start < len(words):
+            end = start + 2 + words[start + 1]
+            yield words[start:end]
+            start = end
+
     def _node(self, record: tuple[int, ...]) -> Node:
-        found = self._ids.get(record)
-        if found is not None:
-            return found
-        self._words += (record[0], len(record) - 1, *record[1:])
-        node = self._ids[record] = self._count
-        self._count += 1
+        count = self._count
+        node = self._ids.setdefault(record, count)
+        if node == count:
+            self._words += record
+            self._count = count + 1
         return node
 
     def _store(self, text: bytes) -> int:
@@ -505,14 +514,14 @@ class Builder:
 
 
 def _inner(record: Sequence[int]) -> tuple[Sequence[int], Sequence[int]]:
-    """Where in a record `(op, arg, ..)` nodes are, and where texts (the length comes next)."""
+    """Where in a record `(op, n, arg, ..)` nodes are, and where texts (the length comes next)."""
     op, end = record[0], len(record)
     if op in _TEXTS:
         return (), _TEXTS[op]
     if op in (OP_SEQUENCE, OP_CHOICE, OP_INTERSECTION):
-        return range(1, end), ()
+        return range(2, end), ()
     if op in (OP_REPEAT, OP_COMPLEMENT):
-        return (1,), ()
+        return (2,), ()
     if op == OP_EMPTY:
         return (), ()
     raise _misuse("a fragment holds regular parts only")
@@ -535,15 +544,18 @@ def merge_ranges(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     return merged
 
 
+if array("I").itemsize != 4:  # pragma: no cover - no such platform is supported
+    raise RuntimeError("this platform has no 32-bit unsigned int")
+_IS_LITTLE = sys.byteorder == "little"
+
+
 def _misuse(what: str) -> MaskwrightError:
     return MaskwrightError(what, where="the builder", code="argument.ir")
 
 
 def _little_endian(words: array[int]) -> bytes:
     """The bytes of an array of 32-bit words, little end first on every machine."""
-    if array("I").itemsize != 4:  # pragma: no cover - no such platform is supported
-        raise RuntimeError("this platform has no 32-bit unsigned int")
-    if (1).to_bytes(4, "little") != array("I", [1]).tobytes():
+    if not _IS_LITTLE:
         words = array("I", words)
         words.byteswap()
     return words.tobytes()

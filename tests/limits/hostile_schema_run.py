@@ -18,7 +18,7 @@ from pathlib import Path
 import maskwright as mw
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from oracles.hostile_schemas import HOSTILE
+from oracles.hostile_schemas import HOSTILE, REGISTRIES
 
 MOST_SECONDS = 30
 
@@ -29,11 +29,11 @@ def main(name: str, style: str) -> None:
     tokens = [*(bytes([byte]) for byte in range(256)), None]
     compiler = mw.Compiler(mw.Vocabulary.from_tokens(tokens, eos_id=256), cache_bytes=0)
     compiler.json_schema({"type": "object"}).constraint().mask()
-    schema = HOSTILE[name]()
+    schema, registry = HOSTILE[name](), REGISTRIES.get(name, dict)()
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     begin = time.process_time()
     try:
-        compiler.json_schema(schema, style=style).constraint().mask()  # type: ignore[arg-type]
+        compiler.json_schema(schema, style=style, registry=registry).constraint().mask()  # type: ignore[arg-type]
         end = "result"
     except mw.InternalError:
         raise

@@ -58,7 +58,7 @@ def _array(writer: Writer, items: Items, asked: Place, depth: int) -> Node:
 
 
 def _object(writer: Writer, members: Members, form: Form, asked: Place, depth: int) -> Node:
-    from maskwright.json_schema.objects import in_order, sequence  # noqa: PLC0415 - the two call each other
+    from maskwright.json_schema.objects import in_order, in_sequence  # noqa: PLC0415 - the two call each other
 
     shown = {key: inner for key, inner in members.named.items() if inner is not FALSE}
     if not writer.ordered and len(shown) > 1:
@@ -73,5 +73,14 @@ def _object(writer: Writer, members: Members, form: Form, asked: Place, depth: i
     if not shown:
         return writer.layout.container(b"{}", None, may_be_empty=True)
     members = in_order(members, writer.order(form, None))
-    shown = {key: inner for key, inner in members.named.items() if inner is not FALSE}
-    return sequence(writer, members, shown, lambda inner: comparable(writer, inner, asked, depth + 1))
+    colon, spell = writer.layout.colon, writer.spelling.literal
+    declared = [
+        (
+            spell(key),
+            writer.builder.sequence([colon, comparable(writer, inner, asked, depth + 1)]),
+            key in members.required,
+        )
+        for key, inner in members.named.items()
+        if inner is not FALSE
+    ]
+    return writer.layout.container(b"{}", in_sequence(writer, declared), may_be_empty=not members.required)

@@ -4,7 +4,6 @@ asked for."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import product
 from typing import TYPE_CHECKING
 
 from maskwright.errors import LimitError
@@ -17,10 +16,17 @@ from maskwright.json_schema.refusals import unsupported
 if TYPE_CHECKING:
     from maskwright.json_schema.write import Writer
 
-__all__ = ["listed", "shortened", "write_items"]
+__all__ = ["listed", "shortened", "write_alike", "write_items"]
 
 MAX_COUNTED = 3_000
 """States of position and counts that an array with `contains` may take; each becomes a rule."""
+MAX_KINDS = 500
+"""Kinds of items, by the schemas of `contains` that they satisfy; to see if there are such takes 1 ms."""
+MAX_WAYS = 50_000
+"""States times kinds: 0.4 seconds."""
+
+Hits = tuple[bool, ...]
+"""For each count, whether an item satisfies its schema."""
 
 
 def write_items(writer: Writer, items: Items) -> Node:
@@ -43,6 +49,20 @@ def write_items(writer: Writer, items: Items) -> Node:
     return writer.layout.container(b"[]", body, may_be_empty=items.minimum == 0)
 
 
+def write_alike(writer: Writer, item: Node | None, low: int, high: int | None) -> Node:
+    """A node for arrays of `low` to `high` items, all of one kind; None: there may be no item at all."""
+    if item is None or high == 0:
+        return writer.layout.container(b"[]", None, may_be_empty=low == 0)
+    return writer.layout.container(b"[]", _alike(writer, item, low, high), may_be_empty=low == 0)
+
+
+def _alike(writer: Writer, item: Node, low: int, high: int | None) -> Node:
+    builder = writer.builder
+    more = builder.sequence([writer.layout.comma, item])
+    later = builder.repeat(more, max(low - 1, 0), None if high is None else high - 1)
+    return builder.sequence([item, later])
+
+
 def shortened(items: Items) -> Items:
     """Without positions that no item can have."""
     prefix, rest, maximum = items.prefix, items.rest, items.maximum
@@ -62,15 +82,12 @@ def listed(writer: Writer, items: Items, value: Callable[[Form], Node] | None = 
     builder, comma = writer.builder, writer.layout.comma
     length = len(items.prefix)
     low, high = items.minimum, items.maximum
+    if not length:
+        return _alike(writer, value(items.rest), low, high)
     later = builder.literal(b"")
     if items.rest is not FALSE:
-        item = value(items.rest)
-        start = max(length, 1)
-        later = builder.repeat(
-            builder.sequence([comma, item]), max(low - start, 0), None if high is None else high - start
-        )
-        if not length:
-            return builder.sequence([item, later])
+        more = builder.sequence([comma, value(items.rest)])
+        later = builder.repeat(more, max(low - length, 0), None if high is None else high - length)
     for place in range(length - 1, 0, -1):
         after = builder.sequence([comma, value(items.prefix[place]), later])
         later = after if place < low else builder.optional(after)
@@ -107,6 +124,9 @@ class _Counted:
         last = max([len(items.prefix), items.minimum, *(count.start for count in counts)])
         self._last = last if items.maximum is None else items.maximum
         self._rules: dict[tuple[int, ...], Node] = {}
+        self._known: dict[tuple[Form, int], list[tuple[Hits, Form]]] = {}
+        self._values: dict[Form, Node] = {}
+        self._n_ways = 0
 
     def node(self) -> Node:
         """The whole array."""
@@ -126,26 +146,64 @@ class _Counted:
         if self._items.maximum is not None and position >= self._items.maximum:
             return []
         ways = []
-        for hits in product((False, True), repeat=len(self._counts)):
+        for hits, form in self._kinds(position):
             after = self._after(state, hits)
-            form = self._form(position, hits)
-            if after is None or form is FALSE or self._writer.reader.algebra.is_empty(form):
+            if after is None:
                 continue
+            self._n_ways += 1
+            if self._n_ways > MAX_WAYS:
+                raise self._too_many("counting the items takes too many steps", MAX_WAYS)
             lead = [comma] if with_comma else []
-            ways.append(builder.sequence([*lead, self._writer.value(form), self._rest(after)]))
+            ways.append(builder.sequence([*lead, self._item(form), self._rest(after)]))
         return ways
 
-    def _form(self, position: int, hits: tuple[bool, ...]) -> Form:
-        forms = self._writer.reader.forms
-        parts = [self._items.at(position)]
-        for count, hit in zip(self._counts, hits, strict=True):
-            if position >= count.start:
-                parts.append(count.form if hit else forms.no(count.form))
-            elif hit:
-                return FALSE
-        return forms.all(parts)
+    def _item(self, form: Form) -> Node:
+        """An item as a rule of its own: it is written once, not at each state."""
+        found = self._values.get(form)
+        if found is None:
+            value = self._writer.value
+            found = self._values[form] = self._writer.rule("item", lambda: value(form), None)
+        return found
 
-    def _after(self, state: tuple[int, ...], hits: tuple[bool, ...]) -> tuple[int, ...] | None:
+    def _kinds(self, position: int) -> list[tuple[Hits, Form]]:
+        """Which schemas an item can satisfy together, and the form of such items.
+
+        One schema after the other, so that those which exclude each other are never multiplied.
+        """
+        item = self._items.at(position)
+        active = sum(position >= count.start for count in self._counts)
+        found = self._known.get((item, active))
+        if found is not None:
+            return found
+        forms, is_empty = self._writer.reader.forms, self._writer.reader.algebra.is_empty
+        found = [((), item)]
+        for count in self._counts:
+            longer: list[tuple[Hits, Form]] = []
+            for hits, form in found:
+                if position < count.start:
+                    longer.append(((*hits, False), form))
+                    continue
+                for hit in (False, True):
+                    joined = forms.all((form, count.form if hit else forms.no(count.form)))
+                    if not is_empty(joined):
+                        longer.append(((*hits, hit), joined))
+            if len(longer) > MAX_KINDS:
+                raise self._too_many("the items are of too many kinds to be counted", MAX_KINDS)
+            found = longer
+        self._known[item, active] = found
+        return found
+
+    def _too_many(self, what: str, value: int) -> LimitError:
+        place = self._counts[0].place
+        return LimitError(
+            what,
+            limit="counted_items",
+            value=value,
+            where=f"#{place.pointer_to(self._counts[0].keyword)}",
+            try_="smaller bounds for the length or the count",
+        )
+
+    def _after(self, state: tuple[int, ...], hits: Hits) -> tuple[int, ...] | None:
         """The state after an item; None where a count is past its bound. Counts stop where more makes no
         difference."""
         position = min(state[0] + 1, self._last)
@@ -166,14 +224,7 @@ class _Counted:
         found = self._rules.get(state)
         if found is None:
             if len(self._rules) > MAX_COUNTED:
-                place = self._counts[0].place
-                raise LimitError(
-                    "counting the items takes too many states",
-                    limit="counted_items",
-                    value=MAX_COUNTED,
-                    where=f"#{place.pointer_to(self._counts[0].keyword)}",
-                    try_="smaller bounds for the length or the count",
-                )
+                raise self._too_many("counting the items takes too many states", MAX_COUNTED)
             rule = self._writer.builder.rule("items")
             found = self._rules[state] = self._writer.builder.reference(rule)
             self._writer.later(rule, lambda: self._written(state))

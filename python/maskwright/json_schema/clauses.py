@@ -42,7 +42,7 @@ __all__ = [
 BOTH = frozenset((False, True))
 
 
-@dataclass(slots=True, frozen=True)
+@dataclass(slots=True, unsafe_hash=True)  # frozen, it takes 2.0 µs to make one instead of 0.2
 class Numbers:
     """The numbers of a set, or the constants of a list: pairs of a number and its spellings."""
 

@@ -10,7 +10,16 @@ from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
 
-__all__ = ["TABLE", "VOCABULARIES", "Draft", "Keyword", "Part", "keywords_of"]
+__all__ = [
+    "TABLE",
+    "VOCABULARIES",
+    "Draft",
+    "Keyword",
+    "Part",
+    "asserting_of",
+    "beside_ref_of",
+    "keywords_of",
+]
 
 
 class Draft(IntEnum):
@@ -158,6 +167,22 @@ _ONLY_OLD = {"additionalItems": Draft.D2019, "dependencies": Draft.D7}
 def keywords_of(draft: Draft) -> dict[str, int]:
     """The keywords of a draft; one that is not among them is unknown, thus an annotation."""
     return {word.name: word.part for word in TABLE if _belongs(word, draft)}
+
+
+@cache
+def asserting_of(draft: Draft) -> frozenset[str]:
+    """The keywords of a draft without which a schema says its type and no more: those that assert, name or
+    choose a draft."""
+    found = {name for name, part in keywords_of(draft).items() if part != Part.NOTHING and name != "type"}
+    return frozenset(found | {"$id", "id", "$schema"})
+
+
+@cache
+def beside_ref_of(draft: Draft) -> frozenset[str]:
+    """The keywords of a draft without which a `$ref` stands alone."""
+    if draft.ref_hides:
+        return frozenset(("$id", "id", "$schema"))
+    return asserting_of(draft) - {"$ref"} | {"type"}
 
 
 def _belongs(word: Keyword, draft: Draft) -> bool:

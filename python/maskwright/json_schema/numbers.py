@@ -57,7 +57,7 @@ def exact(value: int | float | Decimal | Fraction) -> Fraction:
 _LARGEST = 10**MAX_DIGITS
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)  # frozen, it takes 2.0 µs to make one instead of 0.2
 class NumberSet:
     """The numbers that meet every condition. Values are compared, never texts: 1 and 1.0 are one number.
 
@@ -133,7 +133,7 @@ class NumberSet:
     def step(self) -> Fraction | None:
         """The one decimal of which all members are multiples; None if there is none."""
         found: Fraction | None = None
-        for step in self.steps:
+        for step in ((Fraction(1),) if self.integer else ()) + self.multiple_of:
             found = step if found is None else _lcm(found, step)
         return found
 

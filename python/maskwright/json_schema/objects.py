@@ -3,12 +3,12 @@ other keys."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from maskwright.ir import SPELLING_JSON, SPELLING_RAW, Declared, Node, Open
+from maskwright.ir import SPELLING_JSON, SPELLING_RAW, Node
 from maskwright.json_schema.clauses import Members, form_at
 from maskwright.json_schema.forms import FALSE, Form
 from maskwright.json_schema.refusals import unsupported
@@ -16,7 +16,7 @@ from maskwright.json_schema.refusals import unsupported
 if TYPE_CHECKING:
     from maskwright.json_schema.write import Names, Writer
 
-__all__ = ["in_order", "sequence", "write_members"]
+__all__ = ["in_order", "in_sequence", "write_declared", "write_members"]
 
 MAX_FIRST = 3
 """Members that may be first, up to which a plain sequence is written: what may follow is written once for
@@ -24,6 +24,11 @@ each."""
 
 MAX_SUBSETS = 5
 """Optional members whose subsets are told apart where some other key must exist."""
+
+Declared = tuple[Node, Node, bool]
+"""A member with a name of its own: its key, what follows the key, whether it is required."""
+Open = tuple[Node, Node]
+"""Members with other keys: their language, and what follows a key."""
 
 
 def write_members(writer: Writer, members: Members, names: Names | None) -> Node:
@@ -44,10 +49,20 @@ def write_members(writer: Writer, members: Members, names: Names | None) -> Node
         return writer.builder.empty()
     if (not shown and not members.opens) or high == 0:
         return writer.layout.container(b"{}", None, may_be_empty=low == 0)
-    plain = writer.ordered and not members.opens and high is None and low == len(members.required)
-    if plain and next((i for i, key in enumerate(shown) if key in members.required), len(shown)) < MAX_FIRST:
-        return sequence(writer, members, shown)
-    return _remembered(writer, members, max(low, 1), high, may_be_empty=low == 0)
+    return write_declared(writer, _declared(writer, members), _opens(writer, members), low, high)
+
+
+def write_declared(
+    writer: Writer, declared: Sequence[Declared], opens: Sequence[Open], low: int, high: int | None
+) -> Node:
+    """An object, of nodes for its members: `low` to `high`. Some member or language of keys is given."""
+    required = [i for i, member in enumerate(declared) if member[2]]
+    plain = writer.ordered and not opens and high is None and low == len(required)
+    if plain and (required[0] if required else len(declared)) < MAX_FIRST:
+        body = in_sequence(writer, declared)
+    else:
+        body = _remembered(writer, declared, opens, max(low, 1), high)
+    return writer.layout.container(b"{}", body, may_be_empty=low == 0)
 
 
 def in_order(members: Members, names: Names | None) -> Members:
@@ -66,54 +81,64 @@ def in_order(members: Members, names: Names | None) -> Members:
     return replace(members, named=named)
 
 
-def sequence(
-    writer: Writer, members: Members, shown: dict[str, Form], value: Callable[[Form], Node] | None = None
-) -> Node:
+def in_sequence(writer: Writer, declared: Sequence[Declared]) -> Node:
     """Members in order as a plain sequence: one of them is first, each later one comes with a comma before
     it."""
-    value = value or writer.value
     builder, comma = writer.builder, writer.layout.comma
-    first: list[Node] = []
-    later = builder.literal(b"")
-    for key in reversed(shown):
-        member = builder.sequence([writer.spelling.literal(key), writer.layout.colon, value(shown[key])])
-        required = key in members.required
+    first = next((i for i, member in enumerate(declared) if member[2]), len(declared) - 1)
+    later: list[Node] = []
+    for key, tail, required in declared[first + 1 :]:
         if required:
-            first.clear()
-        first.append(builder.sequence([member, later]))
-        after = builder.sequence([comma, member])
-        later = builder.sequence([after if required else builder.optional(after), later])
-    body = builder.choice(first[::-1])
-    return writer.layout.container(b"{}", body, may_be_empty=not members.required)
+            later += (comma, key, tail)
+        else:
+            later.append(builder.optional(builder.sequence([comma, key, tail])))
+    ways: list[Node] = []
+    for key, tail, required in reversed(declared[: first + 1]):
+        ways.append(builder.sequence([key, tail, *later]))
+        after = builder.sequence([comma, key, tail])
+        later = [builder.sequence([after if required else builder.optional(after), *later])]
+    return builder.choice(ways[::-1])
 
 
-def _remembered(writer: Writer, members: Members, low: int, high: int | None, may_be_empty: bool) -> Node:
-    """An object whose members are written by the node that remembers which keys are used."""
-    body = _members_node(writer, members, low, high)
-    return writer.layout.container(b"{}", body, may_be_empty)
+def _remembered(
+    writer: Writer, declared: Sequence[Declared], opens: Sequence[Open], low: int, high: int | None
+) -> Node:
+    """Members by the node that remembers which keys are used.
 
-
-def _members_node(writer: Writer, members: Members, low: int, high: int | None) -> Node:
-    """What stands between the braces. A key that may not be there is declared without a tail."""
-    builder = writer.builder
-    spell, tail, required = writer.spelling.literal, writer.tail, members.required
-    declared = []
-    for key, form in members.named.items():
-        if form is FALSE:
-            if not any(region.contains(key) for region, _ in members.opens):
-                continue
-            declared.append(Declared(spell(key), builder.empty()))
-            continue
-        declared.append(Declared(spell(key), tail(form), key in required))
-    return builder.members(
+    Half a surrogate pair is a key that no text has, and that node asks for keys that some text has.
+    """
+    no_text = writer.builder.empty()
+    spelled = [member for member in declared if member[0] != no_text]
+    if len(spelled) < len(declared):
+        lacking = any(member[2] for member in declared if member[0] == no_text)
+        if lacking or (not opens and low > len(spelled)):
+            return no_text
+    return writer.builder.members(
         writer.layout.comma,
-        declared,
-        [Open(writer.key(region), tail(form)) for region, form in members.opens],
+        spelled,
+        opens,
         minimum=low,
         maximum=high,
         ordered=writer.ordered,
         spelling=SPELLING_RAW if writer.style == "generate" else SPELLING_JSON,
     )
+
+
+def _declared(writer: Writer, members: Members) -> list[Declared]:
+    """The named members. A key that may not be there has no tail; nothing is said of it if no other key may
+    be there either."""
+    spell, tail, required = writer.spelling.literal, writer.tail, members.required
+    declared: list[Declared] = []
+    for key, form in members.named.items():
+        if form is not FALSE:
+            declared.append((spell(key), tail(form), key in required))
+        elif any(region.contains(key) for region, _ in members.opens):
+            declared.append((spell(key), writer.builder.empty(), False))
+    return declared
+
+
+def _opens(writer: Writer, members: Members) -> list[Open]:
+    return [(writer.key(region), writer.tail(form)) for region, form in members.opens]
 
 
 def _with_others(writer: Writer, members: Members) -> Node:
@@ -156,10 +181,11 @@ def _named_then_others(writer: Writer, members: Members) -> Node:
     """Members in order, so the ones without a name come last: at least one of them, after any of the
     others."""
     builder, comma = writer.builder, writer.layout.comma
-    gone = dict.fromkeys(members.named, FALSE)
-    others = _members_node(writer, replace(members, named=gone, required=frozenset()), 1, None)
+    gone = _declared(writer, replace(members, named=dict.fromkeys(members.named, FALSE)))
+    others = _remembered(writer, gone, _opens(writer, members), 1, None)
     ways = [] if members.required else [others]
     if any(form is not FALSE for form in members.named.values()):
-        named = _members_node(writer, replace(members, opens=()), max(len(members.required), 1), None)
+        declared = _declared(writer, replace(members, opens=()))
+        named = _remembered(writer, declared, (), max(len(members.required), 1), None)
         ways.append(builder.sequence([named, comma, others]))
     return writer.layout.container(b"{}", builder.choice(ways), may_be_empty=False)

@@ -37,7 +37,11 @@ def names_in_order(reader: Reader, form: Form) -> tuple[str, ...]:
             key = (id(item.schema), item.scope)
             if isinstance(item.schema, dict) and key not in seen:
                 seen.add(key)
-                waiting.extend(reversed(_applied(reader, item, required)))
+                found = reader.orders.get(key)
+                if found is None:
+                    found = reader.orders[key] = _applied(reader, item)
+                required.update(dict.fromkeys(found[1]))
+                waiting.extend(reversed(found[0]))
     return tuple({**declared, **required})
 
 
@@ -50,25 +54,27 @@ def _inside(form: Form) -> list[Any]:
     return list(form.parts)
 
 
-def _applied(reader: Reader, place: Place, required: dict[str, None]) -> list[Any]:
-    """What applies to the same value as a schema, in the order in which it is written."""
+def _applied(reader: Reader, place: Place) -> tuple[list[Any], list[str]]:
+    """What applies to the same value as a schema, in the order in which it is written; the names that it
+    requires."""
     schema, child, documents = place.schema, reader.documents.child, reader.documents
     known = place.keywords
     hidden = place.draft.ref_hides and "$ref" in schema
     found: list[Any] = []
+    required: list[str] = []
     for keyword, value in schema.items():
         if keyword not in known or (hidden and keyword != "$ref"):
             continue
         if keyword == "properties" and isinstance(value, dict):
             found.append(value)
         elif keyword == "required" and isinstance(value, list):
-            required.update((name, None) for name in value if isinstance(name, str))
+            required.extend(name for name in value if isinstance(name, str))
         elif keyword == "const" and isinstance(value, dict):
             found.append(value)
         elif keyword == "enum" and isinstance(value, list):
             found.extend(one for one in value if isinstance(one, dict))
         elif keyword == "$ref":
-            found.append(documents.follow(place, keyword))
+            found.append(reader.target(place, schema))
         elif keyword == "$dynamicRef":
             found.append(documents.follow_dynamic(place))
         elif keyword == "$recursiveRef":
@@ -81,4 +87,4 @@ def _applied(reader: Reader, place: Place, required: dict[str, None]) -> list[An
             found.extend(
                 child(place, inner, keyword, name) for name, inner in value.items() if isinstance(inner, dict)
             )
-    return found
+    return found, required

@@ -11,13 +11,17 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin
 
-from maskwright.json_schema.keywords import VOCABULARIES, Draft, keywords_of
+from maskwright.errors import LimitError
+from maskwright.json_schema.keywords import VOCABULARIES, Draft, asserting_of, beside_ref_of, keywords_of
 from maskwright.json_schema.refusals import malformed, unsupported
 
 __all__ = ["Documents", "Place", "Resource", "draft_of", "subschemas"]
 
 Trail = tuple[Any, ...] | None
 """The way to a schema: (trail of the parent, step, step, ..); None at the root of a document."""
+
+MAX_SCOPES = 1_000
+"""Dynamic scopes of a schema: what is read in each is read anew."""
 
 _DRAFTS = {
     "http://json-schema.org/draft-04/schema": Draft.D4,
@@ -52,7 +56,19 @@ _MAP = frozenset(
 class Resource:
     """A schema with a URI of its own: what references are relative to, and where anchors are found."""
 
-    __slots__ = ("anchors", "document", "draft", "dynamic", "keywords", "schema", "trail", "uri")
+    __slots__ = (
+        "anchors",
+        "asserting",
+        "beside_ref",
+        "document",
+        "draft",
+        "dynamic",
+        "is_restricted",
+        "keywords",
+        "schema",
+        "trail",
+        "uri",
+    )
 
     def __init__(self, uri: str, schema: Any, document: Resource | None, draft: Draft, trail: Trail) -> None:
         self.uri = uri
@@ -63,6 +79,12 @@ class Resource:
         self.anchors: dict[str, tuple[Any, Trail]] | None = None
         self.dynamic: dict[str, tuple[Any, Trail]] = {}
         self.keywords = keywords_of(draft)
+        self.asserting = asserting_of(draft)
+        """What a schema that says no more than its type may not have."""
+        self.beside_ref = beside_ref_of(draft)
+        """What a schema that is a reference and no more may not have."""
+        self.is_restricted = False
+        """Whether a metaschema switches some of the keywords off."""
 
 
 class Place:
@@ -117,6 +139,7 @@ class Documents:
         self._resources: dict[str, Resource] = {}
         self._named: dict[int, Resource] = {}
         self._aliases: dict[str, tuple[Any, Trail, Resource]] = {}
+        self._scopes: set[tuple[Resource, ...]] = set()
         self.root = self._open("", schema)
 
     def root_place(self) -> Place:
@@ -138,7 +161,7 @@ class Documents:
         inner = self._named.get(id(place.schema))
         if inner is not None and inner is not place.resource:
             place.resource = inner
-            place.scope = _entered(place.scope, inner)
+            place.scope = self._entered(place, inner)
 
     @staticmethod
     def _names_itself(schema: dict[str, Any], draft: Draft) -> str | None:
@@ -160,7 +183,7 @@ class Documents:
             raise malformed(place, keyword, "a reference is a string")
         resource, fragment = self._resource_of(place, keyword, reference)
         schema, trail, resource = self._find(place, keyword, reference, resource, fragment)
-        return Place(schema, resource, trail, _entered(place.scope, resource))
+        return Place(schema, resource, trail, self._entered(place, resource))
 
     def follow_dynamic(self, place: Place) -> Place:
         """Where a `$dynamicRef` leads: to the outermost resource entered that has the dynamic anchor."""
@@ -173,7 +196,7 @@ class Documents:
             self._index(outer.document)
             if name in outer.dynamic:
                 schema, trail = outer.dynamic[name]
-                return Place(schema, outer, trail, _entered(place.scope, outer))
+                return Place(schema, outer, trail, self._entered(place, outer))
         return target
 
     def follow_recursive(self, place: Place) -> Place:
@@ -184,8 +207,35 @@ class Documents:
             return target
         for outer in place.scope:
             if _is_recursive(outer.schema):
-                return Place(outer.schema, outer, outer.trail, _entered(place.scope, outer))
+                return Place(outer.schema, outer, outer.trail, self._entered(place, outer))
         return target
+
+    def _entered(self, place: Place, resource: Resource) -> tuple[Resource, ...]:
+        """The scope at a place with a resource that is entered.
+
+        That matters only for a dynamic anchor that none further out has. So resources that extend each other
+        have few scopes, and not one for each way through them.
+        """
+        scope = place.scope
+        if resource is scope[-1] or resource in scope:
+            return scope
+        new = any(all(name not in outer.dynamic for outer in scope) for name in resource.dynamic)
+        if not new and not _is_recursive(resource.schema):
+            return scope
+        if not new and any(_is_recursive(outer.schema) for outer in scope):
+            return scope
+        scope = (*scope, resource)
+        self._scopes.add(scope)
+        if len(self._scopes) > MAX_SCOPES:
+            raise LimitError(
+                "the schema has too many dynamic scopes",
+                limit="dynamic_scopes",
+                value=MAX_SCOPES,
+                where=f"#{place.pointer}",
+                why="each way through resources with different dynamic anchors is one",
+                try_="fewer names of dynamic anchors",
+            )
+        return scope
 
     def _resource_of(self, place: Place, keyword: str, reference: str) -> tuple[Resource, str]:
         if reference.startswith("#"):
@@ -283,6 +333,7 @@ class Documents:
             )
         on = {word for uri in vocabulary for word in VOCABULARIES.get(uri, ())}
         off = {word for words in VOCABULARIES.values() for word in words} - on
+        resource.is_restricted = True
         resource.keywords = {word: part for word, part in resource.keywords.items() if word not in off}
 
     def _fetch(self, uri: str) -> Resource | None:
@@ -341,13 +392,6 @@ class Documents:
         name = schema.get(resource.draft.id_keyword)
         if isinstance(name, str) and "#" in name[:-1] and not (resource.draft.ref_hides and "$ref" in schema):
             anchors[name.partition("#")[2]] = (schema, trail)
-
-
-def _entered(scope: tuple[Resource, ...], resource: Resource) -> tuple[Resource, ...]:
-    """The scope with a resource that is entered. Only what has dynamic anchors can matter."""
-    if resource is scope[-1] or resource in scope:
-        return scope
-    return (*scope, resource) if resource.dynamic or _is_recursive(resource.schema) else scope
 
 
 def _is_recursive(schema: Any) -> bool:

@@ -15,6 +15,7 @@ from typing import Any
 from maskwright.errors import LimitError, PatternError, SchemaError
 from maskwright.json_schema import formats
 from maskwright.json_schema.algebra import Algebra
+from maskwright.json_schema.apart import are_apart
 from maskwright.json_schema.clauses import (
     ANY_ITEMS,
     ANY_MEMBERS,
@@ -62,6 +63,9 @@ class Reader:
         self._assert_formats = assert_formats
         self._ignored = ignored
         self._cases: dict[Form, Cases] = {}
+        self._targets: dict[Any, Form] = {}
+        self.orders: dict[tuple[int, Any], tuple[list[Any], list[str]]] = {}
+        """What `names_in_order` has seen of each schema."""
         self._within: dict[Form, None] = {}
         self.pattern_places: dict[str, tuple[Place, str]] = {}
 
@@ -76,6 +80,15 @@ class Reader:
         if not isinstance(schema, dict):
             raise malformed(place, "/".join(map(str, steps)), "a schema is an object or a boolean")
         return self.forms.schema(self.documents.child(place, schema, *steps))
+
+    def target(self, place: Place, schema: dict[str, Any], *steps: Any) -> Form:
+        """The form of where the `$ref` of a schema leads, one at `place` or some steps from it."""
+        key = (schema["$ref"], place.resource, place.scope) if type(schema["$ref"]) is str else None
+        found = self._targets.get(key)
+        if found is None:
+            holder = self.documents.child(place, schema, *steps) if steps else place
+            found = self._targets[key] = self.forms.schema(self.documents.follow(holder, "$ref"))
+        return found
 
     # Forms
 
@@ -203,6 +216,10 @@ class Reader:
             key: value for key, value in schema.items() if key in known and (id(schema), key) not in ignored
         }
 
+    def reads_all(self, place: Place) -> bool:
+        """Whether no keyword of the draft is dropped or switched off here."""
+        return not self._ignored and not place.resource.is_restricted
+
     def _own(self, place: Place, schema: dict[str, Any], flags: int) -> Cases:
         """What the keywords say that speak about the value itself, not about schemas for it."""
         types = self._types(place, schema) if flags & Part.TYPE else None
@@ -267,14 +284,13 @@ class Reader:
         """What the keywords of a schema say about strings."""
         return self._strings(place, self.kept(place))
 
-    def numbers(self, place: Place) -> NumberSet:
-        """What they say about numbers, or about integers if those are its type."""
-        schema = self.kept(place)
-        return self._numbers(place, schema, _INTEGER if schema["type"] == "integer" else ANY_NUMBER).set
+    def numbers(self, place: Place, *, integer: bool) -> NumberSet:
+        """What they say about numbers, or about integers."""
+        return self._numbers(place, self.kept(place), _INTEGER if integer else ANY_NUMBER).set
 
     def _strings(self, place: Place, schema: dict[str, Any]) -> StringSet:
-        low = self._count(place, schema, "minLength") or 0
-        high = self._count(place, schema, "maxLength")
+        low = self.count(place, schema, "minLength") or 0
+        high = self.count(place, schema, "maxLength")
         pattern = schema.get("pattern")
         patterns: tuple[str, ...] = ()
         if pattern is not None:
@@ -334,7 +350,8 @@ class Reader:
             raise malformed(place, keyword, "it must be a finite number of at most 1,000 digits")
         return Fraction(number)
 
-    def _count(self, place: Place, schema: dict[str, Any], keyword: str) -> int | None:
+    def count(self, place: Place, schema: dict[str, Any], keyword: str) -> int | None:
+        """A bound of a length or a number of parts, looked at; None if the schema has none."""
         if keyword not in schema:
             return None
         number = exact(schema[keyword])
@@ -400,8 +417,8 @@ class Reader:
         return Items(
             prefix,
             rest,
-            self._count(place, schema, "minItems") or 0,
-            self._count(place, schema, "maxItems"),
+            self.count(place, schema, "minItems") or 0,
+            self.count(place, schema, "maxItems"),
             self._contains(place, schema) if "contains" in schema else (),
             place if unique else None,
         )
@@ -425,8 +442,8 @@ class Reader:
 
     def _contains(self, place: Place, schema: dict[str, Any]) -> tuple[Contains, ...]:
         form = self.child(place, schema["contains"], "contains")
-        low = self._count(place, schema, "minContains")
-        high = self._count(place, schema, "maxContains")
+        low = self.count(place, schema, "minContains")
+        high = self.count(place, schema, "maxContains")
         low = 1 if low is None else low
         if low == 0 and high is None:
             return ()
@@ -435,18 +452,16 @@ class Reader:
     # Objects
 
     def _members(self, place: Place, schema: dict[str, Any]) -> tuple[Members, ...]:
-        properties = schema.get("properties", _NO_PROPERTIES)
-        if not isinstance(properties, dict) or not all(map(_is_text, properties)):
-            raise malformed(place, "properties", "it must be an object of schemas, its keys strings")
+        properties = self.properties(place, schema)
         child = self.child
         named = {key: child(place, inner, "properties", key) for key, inner in properties.items()}
-        required = self._names(place, schema["required"], "required") if "required" in schema else []
+        required = self.names(place, schema["required"], "required") if "required" in schema else []
         members = Members(
             named,
             OPEN,
             frozenset(required),
-            self._count(place, schema, "minProperties") or 0,
-            self._count(place, schema, "maxProperties"),
+            self.count(place, schema, "minProperties") or 0,
+            self.count(place, schema, "maxProperties"),
             place=place,
         )
         if "additionalProperties" in schema or "patternProperties" in schema:
@@ -458,7 +473,15 @@ class Reader:
             return self._with_names(place, schema, members)
         return (members,)
 
-    def _names(self, place: Place, names: Any, keyword: str) -> list[str]:
+    def properties(self, place: Place, schema: dict[str, Any]) -> dict[str, Any]:
+        """The schemas of named members, unread."""
+        properties: dict[str, Any] = schema.get("properties", _NO_PROPERTIES)
+        if not isinstance(properties, dict) or not all(map(_is_text, properties)):
+            raise malformed(place, "properties", "it must be an object of schemas, its keys strings")
+        return properties
+
+    def names(self, place: Place, names: Any, keyword: str) -> list[str]:
+        """A list of names, looked at."""
         if names is True or names is False:
             raise malformed(place, keyword, "it must be a list of names since draft 4")
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
@@ -556,7 +579,8 @@ class Reader:
         return self.forms.any(self.listed(place, schema, "anyOf"))
 
     def _one_of(self, place: Place, schema: dict[str, Any]) -> Form:
-        return self.forms.one(self.listed(place, schema, "oneOf"))
+        branches = self.listed(place, schema, "oneOf")
+        return self.forms.any(branches) if are_apart(self, branches) else self.forms.one(branches)
 
     def _not(self, place: Place, schema: dict[str, Any]) -> Form:
         return self.forms.no(self.child(place, schema["not"], "not"))
@@ -572,7 +596,7 @@ class Reader:
         return forms.any((forms.all((condition, yes)), forms.all((forms.no(condition), otherwise))))
 
     def _ref(self, place: Place, schema: dict[str, Any]) -> Form:
-        return self.forms.schema(self.documents.follow(place, "$ref"))
+        return self.target(place, schema)
 
     def _dynamic_ref(self, place: Place, schema: dict[str, Any]) -> Form:
         return self.forms.schema(self.documents.follow_dynamic(place))
@@ -592,7 +616,7 @@ class Reader:
             elif keyword == "dependencies" and isinstance(rule, str):
                 found[key] = self.having([rule], place)
             else:
-                found[key] = self.having(self._names(place, rule, keyword), place)
+                found[key] = self.having(self.names(place, rule, keyword), place)
         return found
 
     def having(self, keys: Iterable[str], place: Place) -> Form:

@@ -36,13 +36,7 @@ def parse_json(text: str | bytes) -> Any:
     try:
         if isinstance(text, bytes):
             text = text.decode("utf-8")
-        return json.loads(
-            text,
-            object_pairs_hook=_members,
-            parse_float=Numeral,
-            parse_int=_integer,
-            parse_constant=_no_constant,
-        )
+        return _DECODER.decode(text)
     except json.JSONDecodeError as error:
         why = f"{error.msg}: line {error.lineno}, column {error.colno}"
         try_ = (
@@ -82,6 +76,11 @@ def _no_constant(name: str) -> Any:
     raise SchemaError(
         "the schema is not JSON", pointer="", why=f"{name} is no JSON number", code="schema.text"
     )
+
+
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_members, parse_float=Numeral, parse_int=_integer, parse_constant=_no_constant
+)
 
 
 def exact(value: Any) -> int | Decimal | None:

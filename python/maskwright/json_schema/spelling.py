@@ -161,13 +161,16 @@ class Spelling:
                 return self.builder.literal(encode_basestring(text).encode())
             except UnicodeEncodeError:
                 return self.builder.empty()
-        return self.string(self.text(text))
+        body = self.text(text)
+        return body if body == self.builder.empty() else self.string(body)
 
-    def literals(self, texts: Iterable[str]) -> Node:
-        """Any of the texts as JSON strings; one node in the canonical spelling, however many there are."""
+    def literals(self, texts: Iterable[str], others: Iterable[bytes] = ()) -> Node:
+        """Any of the texts as JSON strings, or of other JSON values; one node in the canonical spelling,
+        however many there are."""
         if self.style == "accept":
-            return self.builder.choice([self.literal(text) for text in sorted(set(texts))])
-        words = []
+            plain = map(self.builder.literal, others)
+            return self.builder.choice([*map(self.literal, sorted(set(texts))), *plain])
+        words = list(others)
         for text in texts:
             try:
                 words.append(encode_basestring(text).encode())

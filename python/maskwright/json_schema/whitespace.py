@@ -87,54 +87,43 @@ def choose_whitespace(
 class Layout:
     """White space as nodes: separators, and what stands inside the brackets of a container."""
 
-    __slots__ = (
-        "_builder",
-        "_ends",
-        "_inner_close",
-        "_inner_open",
-        "_nests",
-        "_void",
-        "around",
-        "colon",
-        "comma",
-    )
+    __slots__ = ("_builder", "_ends", "_inside", "_nests", "around", "colon", "comma")
 
     def __init__(self, builder: Builder, whitespace: Whitespace) -> None:
         self._builder = builder
-        self._nests = False
-        self._ends: dict[bytes, tuple[Node, Node, Node]] = {}
+        self._nests = whitespace.indent is not None
         nothing = builder.literal(b"")
         self.around = nothing
-        self._inner_open = self._inner_close = self._void = nothing
+        self._inside = nothing
+        """What stands before the first part of a container, and after the last."""
         if not whitespace.is_fixed:
-            blank = _flexible(builder, whitespace)
-            self._inner_open = self._inner_close = self._void = blank
+            blank = self._inside = _flexible(builder, whitespace)
             self.comma = builder.sequence([blank, builder.literal(b","), blank])
             self.colon = builder.sequence([blank, builder.literal(b":"), blank])
             if whitespace == ANY:
                 self.around = blank
-            self._make_ends()
-            return
-        item, key = whitespace.item_separator or ",", whitespace.key_separator or ":"
-        if whitespace.indent is not None:
-            assert isinstance(whitespace.indent, str)
-            line = builder.indentation(b"\n", whitespace.indent.encode())
-            self._inner_open = self._inner_close = line
-            self._nests = True
-            key = whitespace.key_separator or ": "
-            self.comma = builder.sequence([builder.literal(item.encode()), line])
         else:
-            self.comma = builder.literal(item.encode())
-        self.colon = builder.literal(key.encode())
-        self._make_ends()
+            self._fix(whitespace)
+        self._ends = {brackets: self._brackets(brackets) for brackets in (b"{}", b"[]")}
 
-    def _make_ends(self) -> None:
-        """The brackets, and the empty containers."""
+    def _fix(self, whitespace: Whitespace) -> None:
+        """The one layout that is asked for."""
         builder = self._builder
-        for brackets in (b"{}", b"[]"):
-            opening, closing = builder.literal(brackets[:1]), builder.literal(brackets[1:])
-            empty = builder.sequence([opening, self._void, closing])
-            self._ends[brackets] = (opening, closing, empty)
+        self.comma = builder.literal((whitespace.item_separator or ",").encode())
+        key = whitespace.key_separator or (": " if self._nests else ":")
+        self.colon = builder.literal(key.encode())
+        if whitespace.indent is not None:
+            line = self._inside = builder.indentation(b"\n", str(whitespace.indent).encode())
+            self.comma = builder.sequence([self.comma, line])
+
+    def _brackets(self, brackets: bytes) -> tuple[Node, Node, Node]:
+        """What opens a container, what closes one that has parts, and what closes an empty one."""
+        builder, inside = self._builder, self._inside
+        opening, closing = builder.literal(brackets[:1]), builder.literal(brackets[1:])
+        if inside == builder.literal(b""):
+            return opening, closing, closing
+        last = builder.sequence([inside, closing])
+        return (opening if self._nests else builder.sequence([opening, inside])), last, closing
 
     def copy(self, builder: Builder) -> Layout:
         """The same into a copy of the builder."""
@@ -142,7 +131,7 @@ class Layout:
         made._builder = builder
         made._nests = self._nests
         made._ends = self._ends
-        made._inner_open, made._inner_close, made._void = self._inner_open, self._inner_close, self._void
+        made._inside = self._inside
         made.around, made.colon, made.comma = self.around, self.colon, self.comma
         return made
 
@@ -150,16 +139,15 @@ class Layout:
         """`body`, never without a text, in brackets; the empty container too, or alone where there is no
         body."""
         builder = self._builder
-        opening, closing, empty = self._ends[brackets]
-        ways = []
-        if body is not None:
-            inside = builder.sequence([self._inner_open, body])
-            if self._nests:
-                inside = builder.nested(inside)
-            ways.append(builder.sequence([opening, inside, self._inner_close, closing]))
-        if may_be_empty:
-            ways.append(empty)
-        return builder.choice(ways)
+        opening, last, closing = self._ends[brackets]
+        if body is None:
+            return builder.sequence([opening, closing]) if may_be_empty else builder.empty()
+        if self._nests:
+            body = builder.nested(builder.sequence([self._inside, body]))
+        if not may_be_empty:
+            return builder.sequence([opening, body, last])
+        # One way in for both: two ways that begin alike would be two states at each byte of the white space.
+        return builder.sequence([opening, builder.choice([builder.sequence([body, last]), closing])])
 
 
 def _flexible(builder: Builder, whitespace: Whitespace) -> Node:

@@ -1,0 +1,224 @@
+"""Which schemas need no algebra? Those whose keywords speak about the type of a value: nearly all.
+
+They are written type by type from their keywords, without clauses in between, and scalars without a form of
+their own: a member that is a string takes 2 µs, by way of a form and its clauses 12.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from maskwright.ir import Node
+from maskwright.json_schema.arrays import write_alike, write_items
+from maskwright.json_schema.bounds import whole_bounds
+from maskwright.json_schema.constants import write_constants
+from maskwright.json_schema.forms import FALSE, Form
+from maskwright.json_schema.keywords import Part
+from maskwright.json_schema.objects import write_declared
+from maskwright.json_schema.places import Place
+
+if TYPE_CHECKING:
+    from maskwright.json_schema.write import Names, Writer
+
+__all__ = ["bare_type", "straight", "tail_at"]
+
+_JOINED = Part.REF | Part.ANY_OF | Part.ONE_OF | Part.IN_PLACE | Part.UNEVALUATED
+_OTHER_MEMBERS = frozenset(("patternProperties", "propertyNames", "minProperties", "maxProperties"))
+_OTHER_ITEMS = frozenset(
+    ("additionalItems", "contains", "maxContains", "minContains", "prefixItems", "uniqueItems")
+)
+"""Keywords for objects and arrays that take clauses."""
+
+
+def straight(writer: Writer, place: Place, names: Names | None) -> Node | None:
+    """The values of such a schema; None for any other, and for one that needs another look."""
+    flags = writer.reader.flags(place) & ~Part.UNKNOWN
+    if flags & _JOINED:
+        return None
+    if flags & Part.VALUES:
+        return None if flags & ~(Part.TYPE | Part.VALUES) else write_constants(writer, place.schema)
+    if not flags and not names:
+        return writer.any_value
+    kinds = place.schema["type"] if flags & Part.TYPE else _EVERY
+    if isinstance(kinds, str):
+        write = _WRITE.get(kinds)
+        return None if write is None else write(writer, place, flags, names)
+    return _union(writer, place, flags, names, kinds)
+
+
+def _union(writer: Writer, place: Place, flags: int, names: Names | None, kinds: Any) -> Node | None:
+    """The values of several types; None for what is no list of types."""
+    if not isinstance(kinds, list) or not all(isinstance(kind, str) and kind in _WRITE for kind in kinds):
+        return None
+    ways = []
+    for kind in dict.fromkeys(kinds):
+        if kind != "integer" or "number" not in kinds:
+            way = _WRITE[kind](writer, place, flags, names)
+            if way is None:
+                return None
+            ways.append(way)
+    return writer.builder.choice(ways) if ways else None
+
+
+# A schema inside another one
+
+
+def tail_at(writer: Writer, place: Place, schema: Any, *steps: Any) -> Node:
+    """What follows a key: `schema` is what its value must satisfy, some steps from `place`."""
+    if type(schema) is dict:
+        kind = bare_type(place, schema)
+        if kind in writer.tails:
+            return writer.tails[kind]
+    return writer.tail(_form_at(writer, place, schema, *steps))
+
+
+def bare_type(place: Place, schema: dict[str, Any]) -> Any:
+    """The one type that is all that a schema says, None if it says nothing; "" for any other schema."""
+    kind = schema.get("type")
+    if not place.resource.asserting.isdisjoint(schema):
+        return ""
+    return kind if type(kind) is str or (kind is None and "type" not in schema) else ""
+
+
+def _form_at(writer: Writer, place: Place, schema: Any, *steps: Any) -> Form:
+    """The form of a schema; of one that is a reference and no more, the form of where that leads."""
+    if type(schema) is dict and "$ref" in schema and place.resource.beside_ref.isdisjoint(schema):
+        return writer.reader.target(place, schema, *steps)
+    return writer.reader.child(place, schema, *steps)
+
+
+# Types
+
+
+def _string(writer: Writer, place: Place, flags: int, _names: Names | None) -> Node | None:
+    """What the keywords for strings say; None for what needs another look."""
+    if not flags & Part.STRING:
+        return writer.any_of_type["string"]
+    reader, schema = writer.reader, place.schema
+    reader.algebra.place = place
+    if "pattern" in schema or "format" in schema or not reader.reads_all(place):
+        strings = reader.strings(place)
+        low, high = strings.min_length, strings.max_length
+    else:
+        strings = None
+        low, high = reader.count(place, schema, "minLength") or 0, reader.count(place, schema, "maxLength")
+    if high is not None and low > high:
+        return None
+    return writer.sized(low, high) if strings is None else writer.text(strings)
+
+
+def _number(writer: Writer, place: Place, flags: int, _names: Names | None) -> Node | None:
+    return _numbers(writer, place, flags, "number")
+
+
+def _integer(writer: Writer, place: Place, flags: int, _names: Names | None) -> Node | None:
+    return _numbers(writer, place, flags, "integer")
+
+
+def _numbers(writer: Writer, place: Place, flags: int, kind: str) -> Node | None:
+    """What the keywords for numbers say; None if that is nothing."""
+    if not flags & Part.NUMBER:
+        return writer.any_of_type[kind]
+    plain = writer.style == "generate" and writer.reader.reads_all(place)
+    bounds = whole_bounds(place.schema) if plain else None
+    found = None if bounds is None else writer.bounded(kind, bounds)
+    return _number_set(writer, place, kind) if found is None else found
+
+
+def _number_set(writer: Writer, place: Place, kind: str) -> Node | None:
+    writer.reader.algebra.place = place
+    numbers = writer.reader.numbers(place, integer=kind == "integer")
+    return None if numbers.is_empty() else writer.number_set(numbers, place)
+
+
+def _boolean(writer: Writer, _place: Place, _flags: int, _names: Names | None) -> Node:
+    return writer.any_of_type["boolean"]
+
+
+def _null(writer: Writer, _place: Place, _flags: int, _names: Names | None) -> Node:
+    return writer.any_of_type["null"]
+
+
+def _array(writer: Writer, place: Place, flags: int, _names: Names | None) -> Node | None:
+    """What the keywords for arrays say; None for what needs another look."""
+    if not flags & Part.ARRAY:
+        return writer.any_array
+    reader, schema = writer.reader, place.schema
+    reader.algebra.place = place
+    inner = schema.get("items", True)
+    if type(inner) is list or not _OTHER_ITEMS.isdisjoint(schema) or not reader.reads_all(place):
+        items = reader.items(place)
+        if items is None:
+            return None
+        return writer.rule(writer.name(place), lambda: write_items(writer, items), place)
+    low, high = reader.count(place, schema, "minItems") or 0, reader.count(place, schema, "maxItems")
+    if high is not None and low > high:
+        return None
+    if type(inner) is dict:
+        item = writer.any_of_type.get(bare_type(place, inner))
+        if item is not None:  # written at once, and once for all arrays that are alike
+            return writer.shared("array", write_alike(writer, item, low, high))
+    return writer.rule(writer.name(place), lambda: _alike(writer, place, inner, low, high), place)
+
+
+def _alike(writer: Writer, place: Place, inner: Any, low: int, high: int | None) -> Node:
+    """Arrays of which all items satisfy one schema."""
+    form = _form_at(writer, place, inner, "items")
+    return write_alike(writer, None if form is FALSE else writer.value(form), low, high)
+
+
+def _object(writer: Writer, place: Place, flags: int, names: Names | None) -> Node | None:
+    """What the keywords for objects say; None for what needs another look."""
+    reader = writer.reader
+    if not names:
+        if not flags & Part.OBJECT:
+            return writer.any_object
+        if _OTHER_MEMBERS.isdisjoint(place.schema) and reader.reads_all(place):
+            return writer.rule(writer.name(place), lambda: _declared_object(writer, place), place)
+    reader.algebra.place = place
+    members = reader.members(place)
+    if members is None:
+        return None
+    return writer.rule(writer.name(place), lambda: writer.objects((members,), names), place)
+
+
+def _declared_object(writer: Writer, place: Place) -> Node:
+    """Objects by `properties`, `required` and `additionalProperties` alone."""
+    reader, schema, spell = writer.reader, place.schema, writer.spelling.literal
+    properties = reader.properties(place, schema)
+    required = reader.names(place, schema["required"], "required") if "required" in schema else ()
+    rest = reader.child(place, schema.get("additionalProperties", True), "additionalProperties")
+    needed = frozenset(required)
+    declared = []
+    for key, inner in properties.items():
+        if inner is not False:
+            tail = tail_at(writer, place, inner, "properties", key)
+            declared.append((spell(key), tail, key in needed))
+        elif key in needed:
+            return writer.builder.empty()
+        elif rest is not FALSE:
+            declared.append((spell(key), writer.builder.empty(), False))
+    for key in dict.fromkeys(required):
+        if key not in properties:
+            if rest is FALSE:
+                return writer.builder.empty()
+            declared.append((spell(key), writer.tail(rest), True))
+    opens = [] if rest is FALSE else [(writer.any_key, writer.tail(rest))]
+    if not declared and not opens:
+        return writer.layout.container(b"{}", None, may_be_empty=True)
+    return write_declared(writer, declared, opens, len(needed), None)
+
+
+_Write = Callable[["Writer", Place, int, "Names | None"], "Node | None"]
+
+_WRITE: dict[str, _Write] = {
+    "null": _null,
+    "boolean": _boolean,
+    "number": _number,
+    "integer": _integer,
+    "string": _string,
+    "array": _array,
+    "object": _object,
+}
+_EVERY = [kind for kind in _WRITE if kind != "integer"]
