@@ -1,6 +1,6 @@
-//! The raw automaton of a rule, with ε-edges: what Thompson's construction makes before anything is simplified.
+//! The raw automata of rules, with ε-edges: what Thompson's construction makes before anything is simplified.
 
-use rustc_hash::FxHashMap;
+use crate::program::NO_ACTION;
 
 /// What an edge reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -87,25 +87,59 @@ pub struct Bounds {
     pub max: u32,
 }
 
-/// An NFA with ε-edges over labels, one start and one final state.
-#[derive(Debug, Clone, Default)]
-pub struct Draft {
-    pub n_states: u32,
+/// An edge of a draft, or of a rule without ε-edges. `action` is a place in the actions of the group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Edge {
+    pub label: Label,
+    pub target: u32,
+    pub action: u32,
+}
+
+impl Edge {
+    /// Edges are sorted by label, target and action. Comparing one number takes a third of comparing the fields.
+    pub fn key(&self) -> u128 {
+        let label = match self.label {
+            Label::Bytes(low, high) => u64::from(low) << 8 | u64::from(high),
+            Label::Call(rule) => 1 << 32 | u64::from(rule),
+            Label::Nest(rule) => 2 << 32 | u64::from(rule),
+            Label::Special(token) => 3 << 32 | u64::from(token),
+        };
+        u128::from(label) << 64 | u128::from(self.target) << 32 | u128::from(self.action)
+    }
+}
+
+impl Default for Edge {
+    fn default() -> Edge {
+        Edge { label: Label::Call(0), target: 0, action: 0 }
+    }
+}
+
+/// Where a rule begins and ends in a draft, and what holds for it as a whole.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct DraftRule {
     pub start: u32,
     pub end: u32,
-    pub edges: Vec<(u32, Label, u32, Action)>,
-    pub epsilons: Vec<(u32, u32)>,
     /// A counted loop `body{min,max}`: `end` is its head, where the counter is compared with the bounds.
     pub bounds: Option<Bounds>,
-    /// Guards of states, for those that have one.
-    pub guards: FxHashMap<u32, Guard>,
-    /// Counts with which a state can be entered, where the bounds of the loop do not say it.
-    pub ranges: FxHashMap<u32, (u32, u32)>,
     pub ending: Ending,
     /// Whether the rule can be empty, whatever its ε-edges say: what it keeps decides.
     pub may_be_empty: Option<bool>,
     /// In a counted loop: the state after the body. Going from there to the head counts one.
     pub counted: Option<u32>,
+}
+
+/// NFAs with ε-edges over labels, one for each rule of a group; no edge leads from one to another.
+#[derive(Debug, Default)]
+pub struct Draft {
+    pub n_states: u32,
+    pub rules: Vec<DraftRule>,
+    /// Each edge with the state that it leaves.
+    pub edges: Vec<(u32, Edge)>,
+    pub epsilons: Vec<(u32, u32)>,
+    /// Guards of states, for those that have one; the last one given to a state holds.
+    pub guards: Vec<(u32, Guard)>,
+    /// Counts with which a state can be entered, where the bounds of the loop do not say it.
+    pub ranges: Vec<(u32, (u32, u32))>,
 }
 
 impl Draft {
@@ -114,9 +148,29 @@ impl Draft {
         self.n_states - 1
     }
 
+    pub fn clear(&mut self) {
+        self.n_states = 0;
+        self.rules.clear();
+        self.edges.clear();
+        self.epsilons.clear();
+        self.guards.clear();
+        self.ranges.clear();
+    }
+
     /// Add an edge that does nothing but read.
     pub fn edge(&mut self, from: u32, label: Label, to: u32) {
-        self.edges.push((from, label, to, Action::None));
+        self.act(from, label, to, NO_ACTION);
+    }
+
+    /// Add an edge with an action.
+    pub fn act(&mut self, from: u32, label: Label, to: u32, action: u32) {
+        self.edges.push((from, Edge { label, target: to, action }));
+    }
+
+    /// Begin a rule: its start and its end.
+    pub fn rule(&mut self, ending: Ending) -> DraftRule {
+        let (start, end) = (self.state(), self.state());
+        DraftRule { start, end, ending, ..Default::default() }
     }
 }
 
