@@ -155,7 +155,8 @@ def _flexible(builder: Builder, whitespace: Whitespace) -> Node:
         return builder.repeat(builder.byte_class(b" \t\r\n"), 0, None)
     blanks = builder.repeat(builder.literal(b" "), 0, whitespace.max_blanks)
     indentation = builder.repeat(builder.byte_class(b" \t"), 0, whitespace.max_indentation)
-    return builder.choice([blanks, builder.sequence([builder.literal(b"\n"), indentation])])
+    lines = builder.sequence([builder.literal(b"\n"), indentation])
+    return builder.reference(builder.rule("white space", builder.choice([blanks, lines])))
 
 
 def _refused(argument: str, what: str) -> MaskwrightError:

@@ -83,10 +83,6 @@ fn remembers(ending: Ending) -> bool {
     matches!(ending, Ending::Members { .. } | Ending::Items { .. } | Ending::Decimal { .. })
 }
 
-fn records(action: Action) -> bool {
-    matches!(action, Action::Append | Action::Close { .. } | Action::Digit { .. })
-}
-
 struct Layout<'a> {
     automata: &'a Automata,
     numbers: Vec<u32>,
@@ -129,7 +125,7 @@ impl Layout<'_> {
         let automata = self.automata;
         let mut recorded = false;
         for edge in automata.edges(id) {
-            recorded |= records(self.fragment.program.actions[edge.action as usize]);
+            recorded |= self.fragment.program.actions[edge.action as usize].records();
             self.edge(edge, rule);
         }
         let program = &mut self.fragment.program;
