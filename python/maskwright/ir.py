@@ -306,6 +306,13 @@ class Builder:
             raise _misuse("an intersection needs at least one part")
         return unique[0] if len(unique) == 1 else self._node((OP_INTERSECTION, len(unique), *unique))
 
+    def deterministic(self, body: Node) -> Node:
+        """The same texts, as one deterministic automaton where that is small. Regular parts only.
+
+        A place in it is one state, and so are its masks; in a pattern that is searched for it can be dozens.
+        """
+        return self._node((OP_INTERSECTION, 1, body))
+
     def complement(self, body: Node) -> Node:
         """Every byte string (valid UTF-8 or not) that is not in `body`. Regular parts only."""
         return self._node((OP_COMPLEMENT, 1, body))

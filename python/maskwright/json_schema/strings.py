@@ -240,7 +240,7 @@ def _fragment(pattern: str, style: Style) -> Fragment:
     node = lower_regex(
         spelling.builder, pattern, "ecma", search=True, spell=spelling.char, spell_text=spelling.codes
     )
-    return spelling.builder.fragment(node)
+    return spelling.builder.fragment(spelling.builder.deterministic(node))
 
 
 def _with_format(spelling: Spelling, name: str) -> Node:

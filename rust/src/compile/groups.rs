@@ -330,7 +330,9 @@ impl<'i, 'a> Speller<'i, 'a> {
             }
             Node::Sequence(parts) => self.children(key, 9, parts, regular),
             Node::Choice(parts) => self.children(key, 10, parts, regular),
-            Node::Intersection(parts) => self.children(key, 11, parts, true),
+            Node::Intersection(parts) => {
+                self.children(key, 11, parts, regular || !self.shapes.is_left_open(parts));
+            }
             Node::Complement(body) => self.children(key, 12, &[body], true),
             Node::Repeat { body, min, max } => {
                 self.children(key, 13, &[body], regular);

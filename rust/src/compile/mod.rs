@@ -126,6 +126,17 @@ impl Budget {
         spend(&mut self.spent.dfa_states, n, self.limits.dfa_states, "dfa_states")
     }
 
+    /// Allow no more than `n` further states of DFAs; returns what was allowed before, for `widen_dfa_states`.
+    pub fn narrow_dfa_states(&mut self, n: u64) -> u64 {
+        let narrow = self.limits.dfa_states.min(self.spent.dfa_states.saturating_add(n));
+        std::mem::replace(&mut self.limits.dfa_states, narrow)
+    }
+
+    pub fn widen_dfa_states(&mut self, limit: u64) {
+        self.limits.dfa_states = limit;
+        self.spent.dfa_states = self.spent.dfa_states.min(limit);
+    }
+
     pub fn spend_edges(&mut self, n: u64) -> Result<()> {
         spend(&mut self.spent.edges, n, self.limits.edges, "edges")
     }

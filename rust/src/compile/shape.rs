@@ -12,6 +12,10 @@ const MAX_INLINED: u64 = 12;
 /// Copies make plain states, which need no counter in the frame; 32 keeps `\d{4}-\d{2}` and hex groups plain.
 const MAX_UNROLLED: u64 = 32;
 
+/// A part that is wanted deterministic is left as it is where that takes more states: a URI takes 714 before they are
+/// merged, and `a.{20}` anywhere in a text would take a million.
+pub const MAX_SMALL: u64 = 1_000;
+
 /// A node changes once, and again for each `~` around what it depends on; those are nested at most 100 deep.
 const MAX_FLIPS: u8 = 200;
 
@@ -65,10 +69,18 @@ impl Shapes {
         (copies > 1 && unrolled > MAX_UNROLLED).then_some(Bounds { min, max })
     }
 
+    /// Whether a part alone, which is wanted deterministic, is built as it is: it is too large to try.
+    pub fn is_left_open(&self, parts: &[u32]) -> bool {
+        matches!(parts, &[body] if self.positions(body) > MAX_SMALL)
+    }
+
     /// The counted parts of an intersection as one, and all others, if there is a counted one with large bounds.
     pub fn counted_parts(&self, ir: &Ir, parts: &[u32]) -> Option<(u32, Bounds, Vec<u32>)> {
         let mut found: Option<(u32, Bounds)> = None;
         let mut others = Vec::new();
+        if parts.len() == 1 {
+            return None;
+        }
         for &part in parts {
             let Node::Repeat { body, min, max } = ir.node(part) else {
                 others.push(part);

@@ -14,7 +14,7 @@ use super::draft::{Bounds, Draft, DraftRule, Ending, Label};
 use super::groups::{Groups, Kind, Speller};
 use super::ir::{Ir, Node, UNBOUNDED, little_words};
 use super::kept::{Built, Kept};
-use super::shape::Shapes;
+use super::shape::{MAX_SMALL, Shapes};
 use super::utf8::utf8_automaton;
 use crate::error::{Error, Result};
 use crate::memory::Memory;
@@ -368,7 +368,18 @@ impl<'i, 'a> Thompson<'i, 'a> {
             draft.edge(from, Label::Call(self.slots[vertex as usize]), to);
             return Ok(());
         }
-        let dfa = self.dfa(node)?;
+        let dfa = match self.ir.node(node) {
+            Node::Intersection(parts @ &[body]) if self.regular_depth == 0 => {
+                if self.shapes.is_left_open(parts) {
+                    return self.run(draft, Task { node: body, from, to });
+                }
+                match self.small_dfa(body)? {
+                    Some(dfa) => dfa,
+                    None => return self.copied(draft, Task { node: body, from, to }),
+                }
+            }
+            _ => self.dfa(node)?,
+        };
         let dfa = &dfa.value;
         self.budget.spend_states(u64::from(dfa.n_states()))?;
         let base = draft.n_states;
@@ -383,6 +394,25 @@ impl<'i, 'a> Thompson<'i, 'a> {
             draft.epsilons.push((base + state, to));
         }
         Ok(())
+    }
+
+    /// The minimal DFA of a regular node, if finding it takes no more than `MAX_SMALL` states.
+    fn small_dfa(&mut self, node: u32) -> Result<Option<Arc<Built<Dfa>>>> {
+        let whole = self.budget.narrow_dfa_states(MAX_SMALL);
+        let found = self.dfa(node);
+        self.budget.widen_dfa_states(whole);
+        match found {
+            Err(Error::Limit { limit: "dfa_states", .. }) => Ok(None),
+            found => found.map(Some),
+        }
+    }
+
+    /// Build a regular node with everything copied in.
+    fn copied(&mut self, draft: &mut Draft, task: Task) -> Result<()> {
+        self.regular_depth += 1;
+        let built = self.run(draft, task);
+        self.regular_depth -= 1;
+        built
     }
 
     /// The minimal DFA of a regular node. It costs what building it costs, however often it is asked for.
@@ -422,12 +452,12 @@ impl<'i, 'a> Thompson<'i, 'a> {
         }
         let before = self.budget.spent();
         let dfa = match self.ir.node(node) {
-            Node::Intersection(parts) => self.intersection(parts)?,
-            Node::Complement(body) => self.dfa(body)?.value.complement(self.budget)?,
-            _ => self.determinised(node)?,
+            Node::Intersection(parts) => self.intersection(parts),
+            Node::Complement(body) => self.dfa(body).and_then(|body| body.value.complement(self.budget)),
+            _ => self.determinised(node),
         };
         self.regular_depth -= 1;
-        Ok(Arc::new(Built::new(dfa, self.budget.spent().minus(before))))
+        Ok(Arc::new(Built::new(dfa?, self.budget.spent().minus(before))))
     }
 
     /// A part alone is copied: an intersection is a node of its own.
@@ -446,11 +476,9 @@ impl<'i, 'a> Thompson<'i, 'a> {
         let outer = std::mem::take(&mut self.suffixes);
         let mut draft = Draft::default();
         let rule = draft.rule(Ending::Free);
-        let mut tasks = vec![Task { node, from: rule.start, to: rule.end }];
-        while let Some(task) = tasks.pop() {
-            self.step(&mut draft, task, &mut tasks)?;
-        }
+        let drafted = self.run(&mut draft, Task { node, from: rule.start, to: rule.end });
         self.suffixes = outer;
+        drafted?;
         determinise(&draft, &rule, self.budget)
     }
 }

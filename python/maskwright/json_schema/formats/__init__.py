@@ -66,7 +66,8 @@ def _fragment(name: str, every: bool, style: Style) -> Fragment:
     """Written once in a process: a URI takes 109 nodes, and 14 µs to graft."""
     spelling = Spelling(Builder(), style)
     writer = Writer(spelling.builder, spelling.char, spelling.codes, max_work=UNBOUNDED)
-    return spelling.builder.fragment(language.write(_language(name, every), writer))
+    node = language.write(_language(name, every), writer)
+    return spelling.builder.fragment(spelling.builder.deterministic(node))
 
 
 def max_length(name: str) -> int | None:
