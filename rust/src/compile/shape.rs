@@ -16,12 +16,17 @@ const MAX_UNROLLED: u64 = 32;
 /// merged, and `a.{20}` anywhere in a text would take a million.
 pub const MAX_SMALL: u64 = 1_000;
 
+/// A repeat of more is counted even in a part that is wanted deterministic: a chain of states as long has no part.
+const MAX_COPIED: u32 = 40;
+
 /// A node changes once, and again for each `~` around what it depends on; those are nested at most 100 deep.
 const MAX_FLIPS: u8 = 200;
 
 pub struct Shapes {
     nullable: Vec<bool>,
     positions: Vec<u64>,
+    /// Nodes with a repeat in them that becomes a rule with a counter, and counts far.
+    counting: Vec<bool>,
     inlined: Vec<bool>,
     recursive: Vec<bool>,
 }
@@ -32,6 +37,7 @@ impl Shapes {
         let mut shapes = Shapes {
             nullable: vec![false; ir.n_nodes()],
             positions: vec![0; ir.n_nodes()],
+            counting: vec![false; ir.n_nodes()],
             inlined: vec![false; ir.rules.len()],
             recursive,
         };
@@ -69,9 +75,9 @@ impl Shapes {
         (copies > 1 && unrolled > MAX_UNROLLED).then_some(Bounds { min, max })
     }
 
-    /// Whether a part alone, which is wanted deterministic, is built as it is: it is too large to try.
+    /// Whether a part alone, which is wanted deterministic, is built as it is: it is too large to try, or it counts.
     pub fn is_left_open(&self, parts: &[u32]) -> bool {
-        matches!(parts, &[body] if self.positions(body) > MAX_SMALL)
+        matches!(parts, &[body] if self.positions(body) > MAX_SMALL || self.counting[body as usize])
     }
 
     /// The counted parts of an intersection as one, and all others, if there is a counted one with large bounds.
@@ -169,10 +175,20 @@ impl Shapes {
             nodes.sort_unstable();
             for &node in &nodes {
                 self.positions[node as usize] = self.count_positions(ir, ir.node(node));
+                self.counting[node as usize] = self.counts(ir.node(node));
             }
             let small = self.positions[body as usize] <= MAX_INLINED || uses[rule as usize] <= 1;
             self.inlined[rule as usize] = small && !self.recursive[rule as usize];
         }
+    }
+
+    fn counts(&self, node: Node) -> bool {
+        let far = |min: u32, max: u32| if max == UNBOUNDED { min > MAX_COPIED } else { max > MAX_COPIED };
+        let own = matches!(node, Node::Repeat { body, min, max }
+            if far(min, max) && self.counted(body, min, max).is_some());
+        let mut within = false;
+        for_each_child(node, |child| within |= self.counting[child as usize]);
+        own || within
     }
 
     fn count_positions(&self, ir: &Ir, node: Node) -> u64 {
