@@ -132,7 +132,7 @@ impl<'e> Composer<'e> {
     /// Take an item's tokens from a part; false if it has no plan, or its plan does not hold here.
     fn by_part(&mut self, item: &Item) -> Result<bool> {
         let Some(plan) = self.index.plan(item.state) else { return Ok(false) };
-        let Some(part) = self.index.vocabulary.part(&plan.class) else { return Ok(false) };
+        let Some(part) = self.index.vocabulary.part(&plan.class) else { return self.by_closed_part(item) };
         if let Kind::Uniform(chain) = &plan.kind {
             let steps = Steps::new(self.moves.program, item, chain, self.longest_rest(item, chain, &part));
             if let Some(places) = self.places(&steps, &part)? {
@@ -144,6 +144,13 @@ impl<'e> Composer<'e> {
                 return Ok(false);
             }
         }
+        self.loose(item, &part)
+    }
+
+    /// Take an item's tokens from the part of a class that is read on for ever, through whatever states.
+    fn by_closed_part(&mut self, item: &Item) -> Result<bool> {
+        let Some(class) = self.index.closed_class(item.state) else { return Ok(false) };
+        let Some(part) = self.index.vocabulary.part(&class) else { return Ok(false) };
         self.loose(item, &part)
     }
 
@@ -168,7 +175,7 @@ impl<'e> Composer<'e> {
         longest
     }
 
-    /// The item reads every run, and may do other things too: take the runs, and walk all tokens that are none.
+    /// The item reads every run, in whatever way, and may do other things too: take the runs, and walk all tokens that are none.
     fn loose(&mut self, item: &Item, part: &Part) -> Result<bool> {
         let Some((trie, ids)) = &part.others else { return Ok(false) };
         let config = self.moves.part(std::slice::from_ref(item));

@@ -12,7 +12,8 @@ use super::compose::{Composer, Outcome};
 use super::data::NOTHING;
 use super::mask::MaskId;
 use super::outline::outline;
-use super::plan::{Plan, plan};
+use super::part::CharSet;
+use super::plan::{Plan, closed_class, plan};
 use super::stack::{ConfigId, DEAD, FIRST_ID, UNKNOWN};
 use super::vocabulary::Vocabulary;
 use super::work::Work;
@@ -53,6 +54,7 @@ pub struct Index {
     pub limits: ServeLimits,
     cache: RwLock<Arc<Cache>>,
     plans: Mutex<FxHashMap<StateId, Option<Arc<Plan>>>>,
+    closed_classes: Mutex<FxHashMap<StateId, Option<CharSet>>>,
     pub n_caches: AtomicU64,
 }
 
@@ -64,6 +66,7 @@ impl Index {
             limits,
             cache: RwLock::new(Arc::new(Cache::new(0))),
             plans: Mutex::default(),
+            closed_classes: Mutex::default(),
             n_caches: AtomicU64::new(1),
         }
     }
@@ -119,6 +122,16 @@ impl Index {
         }
         let found = plan(&self.program, state).map(Arc::new);
         lock(&self.plans).insert(state, found.clone());
+        found
+    }
+
+    /// The class of characters that a state reads on for ever, if there is a large one.
+    pub fn closed_class(&self, state: StateId) -> Option<CharSet> {
+        if let Some(known) = lock(&self.closed_classes).get(&state) {
+            return known.clone();
+        }
+        let found = closed_class(&self.program, state);
+        lock(&self.closed_classes).insert(state, found.clone());
         found
     }
 

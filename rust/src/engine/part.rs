@@ -19,6 +19,10 @@ const LEVELS: usize = 16;
 /// Up to this many tokens that are no runs, they have a trie of their own.
 const MAX_OTHERS: usize = 16_384;
 
+/// A class that leaves more tokens with a rest has no part: all characters but a few letters leave 50,000, which take 25 ms
+/// to sort, and a walk over the vocabulary 4.
+const MAX_RESTS: usize = 24_576;
+
 /// Inclusive ranges of code points, ascending and apart.
 pub type CharSet = Vec<(u32, u32)>;
 
@@ -77,16 +81,20 @@ pub struct SavedPart<'p> {
 const BROKEN: u32 = u32::MAX;
 
 impl Part {
-    pub fn new(class: &CharSet, vocabulary: &Vocabulary) -> Part {
+    /// The part of a class; `None` if it leaves too many rests.
+    pub fn new(class: &CharSet, vocabulary: &Vocabulary) -> Option<Part> {
         let automaton = Table::new(&utf8_automaton(class.iter().copied()));
         let outer_bytes: Vec<u8> = (0..=255).filter(|&byte| automaton.next(0, byte) == BROKEN).collect();
         let mut cutter = Cutter::new(&automaton, vocabulary);
-        (0..=255)
-            .filter(|&byte| automaton.next(0, byte) != BROKEN)
-            .for_each(|byte| cutter.walk(vocabulary.trie.subtree(byte)));
+        for byte in (0..=255).filter(|&byte| automaton.next(0, byte) != BROKEN) {
+            cutter.walk(vocabulary.trie.subtree(byte));
+            if cutter.rests.len() > MAX_RESTS {
+                return None;
+            }
+        }
         let Cutter { runs, rests, .. } = cutter;
         let others = others(vocabulary, &outer_bytes, &rests);
-        Part::assemble(vocabulary, runs, rests, outer_bytes, others)
+        Some(Part::assemble(vocabulary, runs, rests, outer_bytes, others))
     }
 
     fn assemble(

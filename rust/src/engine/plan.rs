@@ -1,7 +1,7 @@
 //! Which class of characters does a state loop on? Found by following its byte edges through whole characters.
 
 use super::part::CharSet;
-use crate::program::{Action, ByteEdge, COUNT, Program, StateId};
+use crate::program::{Action, ByteEdge, COUNT, Guard, Program, StateId};
 
 /// A class is worth a part from this many ASCII letters or this many other characters on: below that
 /// few tokens are runs, and walking the trie is cheap.
@@ -9,6 +9,9 @@ const MIN_LETTERS: usize = 20;
 const MIN_OTHERS: u32 = 1_000;
 /// A state may go on through this many others before it loops or stops.
 const MAX_CHAIN: usize = 40;
+
+/// A class is closed over at most so many states.
+const MAX_CLOSED: usize = 48;
 
 /// How a state reads a class of characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,6 +63,41 @@ pub fn plan(program: &Program, state: StateId) -> Option<Plan> {
     }
     let loose = best.target == state && !best.counts;
     loose.then(|| Plan { class: best.class.clone(), kind: Kind::Loose })
+}
+
+/// The class of characters that can be read on and on from a state, through whatever states: none of them is ever refused.
+///
+/// Where a pattern is searched for, the states differ in what was found so far, and all of them read any text on.
+pub fn closed_class(program: &Program, state: StateId) -> Option<CharSet> {
+    let mut class: CharSet = vec![(0, 0x10_FFFF)];
+    loop {
+        let before = class.clone();
+        let mut states = vec![state];
+        let mut at = 0;
+        while at < states.len() {
+            if states.len() > MAX_CLOSED || program.states[states[at] as usize].guard != Guard::None {
+                return None;
+            }
+            let groups: Vec<Group> =
+                groups(program, states[at]).into_iter().filter(|group| !group.counts).collect();
+            let read = normal(groups.iter().flat_map(|group| group.class.iter().copied()).collect());
+            class = intersection(&class, &read);
+            let on = groups.iter().filter(|group| intersects(&group.class, &class)).map(|group| group.target);
+            on.for_each(|target| {
+                if !states.contains(&target) {
+                    states.push(target);
+                }
+            });
+            at += 1;
+        }
+        if !is_large(&class) {
+            return None;
+        }
+        // States that only characters outside the class led to do not count: once more without them.
+        if class == before {
+            return Some(class);
+        }
+    }
 }
 
 fn chain(program: &Program, state: StateId, groups: &[Group], first: &Group) -> Option<Chain> {
@@ -135,6 +173,19 @@ fn intersects(a: &CharSet, b: &CharSet) -> bool {
         }
     }
     false
+}
+
+fn intersection(a: &CharSet, b: &CharSet) -> CharSet {
+    let (mut i, mut j) = (0, 0);
+    let mut both = CharSet::new();
+    while i < a.len() && j < b.len() {
+        let (low, high) = (a[i].0.max(b[j].0), a[i].1.min(b[j].1));
+        if low <= high {
+            both.push((low, high));
+        }
+        if a[i].1 < b[j].1 { i += 1 } else { j += 1 }
+    }
+    both
 }
 
 fn contains(outer: &CharSet, inner: &CharSet) -> bool {

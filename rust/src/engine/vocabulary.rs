@@ -14,6 +14,9 @@ use crate::trie::Trie;
 /// Parts are kept while they hold at most this many bytes; past it a format that wants a new one walks the trie instead.
 const MAX_PART_BYTES: usize = 48 << 20;
 
+/// About what an entry of the table of parts takes.
+const CLASS_BYTES: usize = 64;
+
 #[derive(Debug)]
 pub struct Vocabulary {
     pub trie: Trie,
@@ -35,7 +38,8 @@ pub struct Vocabulary {
 
 #[derive(Debug, Default)]
 struct Parts {
-    by_class: FxHashMap<CharSet, Arc<Part>>,
+    /// None: the class leaves too many rests.
+    by_class: FxHashMap<CharSet, Option<Arc<Part>>>,
     bytes: usize,
 }
 
@@ -133,19 +137,20 @@ impl Vocabulary {
         twins[start..].iter().take_while(move |pair| pair.0 == id).map(|pair| pair.1)
     }
 
-    /// The part of a class of characters, built the first time it is asked for; `None` when there is no room for it.
+    /// The part of a class of characters, built the first time it is asked for; `None` when there is no room for it, or it
+    /// would not be worth it.
     pub fn part(&self, class: &CharSet) -> Option<Arc<Part>> {
         let mut parts = lock(&self.parts);
         if let Some(part) = parts.by_class.get(class) {
-            return Some(part.clone());
+            return part.clone();
         }
         if parts.bytes > MAX_PART_BYTES {
             return None;
         }
-        let part = Arc::new(Part::new(class, self));
-        parts.bytes += part.heap_bytes();
+        let part = Part::new(class, self).map(Arc::new);
+        parts.bytes += part.as_ref().map_or(0, |part| part.heap_bytes()) + class.len() * 8 + CLASS_BYTES;
         parts.by_class.insert(class.clone(), part.clone());
-        Some(part)
+        part
     }
 
     /// Heap bytes held: the trie, the tokens, the parts built so far, and what compiles left.
@@ -160,8 +165,11 @@ impl Vocabulary {
 
     /// All parts with their classes, in the order of the classes.
     pub fn parts(&self) -> Vec<(CharSet, Arc<Part>)> {
-        let mut all: Vec<_> =
-            lock(&self.parts).by_class.iter().map(|(class, part)| (class.clone(), part.clone())).collect();
+        let mut all: Vec<_> = lock(&self.parts)
+            .by_class
+            .iter()
+            .filter_map(|(class, part)| Some((class.clone(), part.clone()?)))
+            .collect();
         all.sort_unstable_by(|a, b| a.0.cmp(&b.0));
         all
     }
@@ -170,7 +178,7 @@ impl Vocabulary {
     pub fn add_part(&self, class: CharSet, part: Part) {
         let mut parts = lock(&self.parts);
         parts.bytes += part.heap_bytes();
-        parts.by_class.insert(class, Arc::new(part));
+        parts.by_class.insert(class, Some(Arc::new(part)));
     }
 
     pub fn blob(&self) -> &[u8] {
@@ -183,6 +191,6 @@ impl Vocabulary {
 
     /// How many classes have a part.
     pub fn n_parts(&self) -> usize {
-        lock(&self.parts).by_class.len()
+        lock(&self.parts).by_class.values().flatten().count()
     }
 }
