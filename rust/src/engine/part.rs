@@ -171,7 +171,10 @@ impl Part {
             && token_starts.is_sorted()
             && token_starts.last().is_some_and(|&end| end as usize == tokens.len())
             && outer_bytes.is_sorted();
-        fits.then_some(Part {
+        if !fits {
+            return None;
+        }
+        Some(Part {
             serial: next_serial(),
             levels,
             long_runs,
@@ -185,6 +188,14 @@ impl Part {
             token_starts,
             max_before,
             others,
+        })
+    }
+
+    /// Whether every token is as long as its rest.
+    pub fn fits(&self, vocabulary: &Vocabulary) -> bool {
+        (0..self.rests.n_ids()).all(|rest| {
+            let tokens = self.tokens(rest, 0, u32::MAX);
+            tokens.iter().all(|token| vocabulary.bytes(token.1).len() >= self.rest_length(rest))
         })
     }
 

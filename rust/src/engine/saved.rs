@@ -203,6 +203,7 @@ impl<'f> Input<'f> {
             return None;
         }
         Part::restore(levels, long_runs, outer_bytes, rests, tokens, token_starts, others)
+            .filter(|part| part.fits(vocabulary))
     }
 
     /// A bitmask as wide as the vocabulary, zero past it.
