@@ -526,7 +526,7 @@ class Algebra:
         """Whether a form surely has no value. What is deeper than a few levels counts as having one."""
         if form is FALSE:
             return True
-        if form is TRUE or depth > _EMPTY_DEPTH:
+        if form is TRUE or depth > _EMPTY_DEPTH or _is_bare(form):
             return False
         known = self._empty.get(form)
         if known is not None and (known < 0 or known <= depth):
@@ -617,6 +617,11 @@ def _has_number(numbers: Numbers, value: Any) -> bool:
     if numbers.constants is not None:
         return any(value == constant for constant, _ in numbers.constants)
     return numbers.set.contains(value)
+
+
+def _is_bare(form: Form) -> bool:
+    """Whether a form is a schema that says no more than its type."""
+    return form.kind == "schema" and form.payload.resource.asserting.isdisjoint(form.payload.schema)
 
 
 def _place_of(form: Form) -> Place | None:
