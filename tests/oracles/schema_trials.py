@@ -34,8 +34,8 @@ STYLES: dict[str, dict[str, Any]] = {
 DRAWN, MADE, RANDOM, CHANGED = 3, 16, 6, 16
 """Instances a schema: drawn from each format, made, random, changed."""
 MADE_EVERY, MAX_MADE = 4, 900
-"""Of so many seeds one has made instances, if its schema is no longer than this: those of a schema take 0.14 s,
-and 20 s in long ones; all the rest of a trial takes 0.03 s."""
+"""Of so many seeds one has made instances, if its schema is no longer than this: those of a schema take
+0.14 s, and 20 s in long ones; all the rest of a trial takes 0.03 s."""
 
 MAX_SAID = 3
 """Failures of one schema that are told: the rest of them are likely the same."""
