@@ -273,14 +273,17 @@ class Builder:
 
     def sequence(self, parts: Sequence[Node]) -> Node:
         """The parts, one after the other; no parts: the empty text."""
-        if len(parts) == 1:
-            return parts[0]
-        return self._node((OP_SEQUENCE, len(parts), *parts)) if parts else self.literal(b"")
+        n = len(parts)
+        if n > 1:
+            return self._node((OP_SEQUENCE, n, *parts))
+        return parts[0] if n else self.literal(b"")
 
     def choice(self, branches: Sequence[Node]) -> Node:
         """Any of the branches; no branches: the empty language."""
         if len(branches) == 1:
             return branches[0]
+        if len(branches) == 2 and branches[0] != branches[1]:
+            return self._node((OP_CHOICE, 2, *branches))
         unique = tuple(dict.fromkeys(branches))
         if len(unique) == 1:
             return unique[0]

@@ -48,6 +48,7 @@ MAX_IN_PLACE = 60
 TYPES = ("null", "boolean", "number", "integer", "string", "array", "object")
 _SINGLE = {name: frozenset((name,)) for name in TYPES}
 _INTEGER = Numbers(INTEGERS)
+_TEXT = frozenset((str,))
 _NO_PROPERTIES: dict[str, Any] = {}
 
 
@@ -476,7 +477,7 @@ class Reader:
     def properties(self, place: Place, schema: dict[str, Any]) -> dict[str, Any]:
         """The schemas of named members, unread."""
         properties: dict[str, Any] = schema.get("properties", _NO_PROPERTIES)
-        if not isinstance(properties, dict) or not all(map(_is_text, properties)):
+        if not isinstance(properties, dict) or not _are_texts(properties):
             raise malformed(place, "properties", "it must be an object of schemas, its keys strings")
         return properties
 
@@ -659,8 +660,8 @@ class Reader:
         return no_value(place, why)
 
 
-def _is_text(key: object) -> bool:
-    return isinstance(key, str)
+def _are_texts(keys: Iterable[object]) -> bool:
+    return _TEXT.issuperset(map(type, keys)) or all(isinstance(key, str) for key in keys)
 
 
 def _is_no_object(members: Members) -> bool:
