@@ -53,8 +53,8 @@ def prelude(style: Style, whitespace: Whitespace) -> Prelude:
     ways = [scalars[name] for name in ("null", "boolean", "number", "string")]
     value = builder.choice([*ways, *kept])
     key = spelling.string(builder.repeat(spelling.any_char(), 0, None))
-    after: dict[str | None, Node] = {**scalars, "array": kept[0], "object": kept[1], None: value}
-    tails = {name: builder.sequence([layout.colon, node]) for name, node in after.items()}
+    any_of: list[tuple[str | None, Node]] = [*scalars.items(), ("array", kept[0]), ("object", kept[1])]
+    tails = {name: builder.sequence([layout.colon, node]) for name, node in (*any_of, (None, value))}
     later = builder.repeat(builder.sequence([layout.comma, value]), 0, None)
     items = builder.sequence([value, later])
     builder.define(array, layout.container(b"[]", items, may_be_empty=True))
