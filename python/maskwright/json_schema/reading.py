@@ -7,10 +7,11 @@ than it is asked for.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterable
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 from maskwright.errors import LimitError, PatternError, SchemaError
 from maskwright.json_schema import formats
@@ -60,7 +61,9 @@ class Reader:
     ) -> None:
         self.documents = documents
         self.forms = Forms()
-        self.algebra = Algebra(self.forms, self.cases)
+        # No circle of references: each compile's forms would stay until the garbage collector comes for them.
+        me = weakref.ref(self)
+        self.algebra = Algebra(self.forms, lambda form: cast(Reader, me()).cases(form))
         self._assert_formats = assert_formats
         self._ignored = ignored
         self._cases: dict[Form, Cases] = {}
