@@ -136,11 +136,15 @@ class Algebra:
         """Clauses of objects without those that are part of another one, as far as their form shows it."""
         self.spend(1 + len(clauses) ** 2 // 200)
         clauses.sort(key=lambda members: (len(members.required), len(members.named)))
-        kept: list[Members] = []
+        kept: list[tuple[Members, frozenset[tuple[str, Form]] | None]] = []
         for clause in clauses:
-            if not any(_is_part(clause, other) for other in kept):
-                kept.append(clause)
-        return kept
+            mine = _asked(clause)
+            if not any(
+                (mine is None or theirs is None or theirs <= mine) and _is_part(clause, other)
+                for other, theirs in kept
+            ):
+                kept.append((clause, mine))
+        return [clause for clause, _ in kept]
 
     def _meet_numbers(self, a: Numbers, b: Numbers) -> Numbers | None:
         if a.constants is None and b.constants is None:
@@ -584,6 +588,21 @@ class Algebra:
     def _here(self) -> Place:
         assert self.place is not None
         return self.place
+
+
+def _asked(members: Members) -> frozenset[tuple[str, Form]] | None:
+    """What a clause asks of each name, part by part: a clause that is part of another asks for no less.
+
+    None where more than that counts. With 200 clauses, 20,000 pairs are told by this.
+    """
+    if members.opens != OPEN or FALSE in members.named.values():
+        return None
+    return frozenset(
+        (key, part)
+        for key, form in members.named.items()
+        if form is not TRUE
+        for part in (form.parts if form.kind == "and" else (form,))
+    )
 
 
 def _is_part(inner: Members, outer: Members) -> bool:
