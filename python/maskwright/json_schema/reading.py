@@ -46,6 +46,9 @@ __all__ = ["MAX_IN_PLACE", "Reader"]
 MAX_IN_PLACE = 60
 """How deep schemas that apply to the same value may be nested: some 6 Python frames each."""
 
+MAX_PATTERN_TEXT = 500_000
+"""Characters of the patterns of one schema: 2 µs each."""
+
 TYPES = ("null", "boolean", "number", "integer", "string", "array", "object")
 _SINGLE = {name: frozenset((name,)) for name in TYPES}
 _INTEGER = Numbers(INTEGERS)
@@ -72,6 +75,7 @@ class Reader:
         """What `names_in_order` has seen of each schema."""
         self._within: dict[Form, None] = {}
         self.pattern_places: dict[str, tuple[Place, str]] = {}
+        self._pattern_text = 0
 
     def child(self, place: Place, schema: Any, *steps: Any) -> Form:
         """The form of a schema inside another one."""
@@ -316,7 +320,16 @@ class Reader:
         """A pattern, remembered with its place for messages."""
         if not isinstance(pattern, str):
             raise malformed(place, keyword, "a pattern is a string")
-        self.pattern_places.setdefault(pattern, (place, keyword))
+        if pattern not in self.pattern_places:
+            self.pattern_places[pattern] = (place, keyword)
+            self._pattern_text += len(pattern)
+            if self._pattern_text > MAX_PATTERN_TEXT:
+                raise LimitError(
+                    "the patterns are too long",
+                    limit="pattern_text",
+                    value=MAX_PATTERN_TEXT,
+                    where=f"#{place.pointer_to(keyword)}",
+                )
         return pattern
 
     def _numbers(self, place: Place, schema: dict[str, Any], base: Numbers) -> Numbers:
