@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 const MAX_TRIED: u32 = 1_000;
 
 /// An interval of decimals that are multiples of some numbers and of none of others. All fields are scaled by 10^`fraction`.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct DecimalSet {
     low: Option<BigInt>,
     high: Option<BigInt>,
@@ -171,7 +171,7 @@ fn malformed() -> Error {
 }
 
 /// A number as its digits and how many of them come after the point.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Plain {
     digits: BigInt,
     fraction: u32,

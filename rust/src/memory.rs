@@ -1,5 +1,7 @@
 //! What nodes that remember mean: which members, items and digits may follow what was read.
 
+use std::sync::Arc;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::compile::words::{FewWords, Range};
@@ -11,7 +13,7 @@ pub const MAX_WORDS: usize = 4_096;
 
 pub type Words = Vec<Box<[u8]>>;
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub enum Memory {
     Members(Members),
     Items(Items),
@@ -19,6 +21,20 @@ pub enum Memory {
 }
 
 impl Memory {
+    /// The same for states that are numbered otherwise; `None`: the state is not there.
+    pub fn moved(&self, number: impl Fn(StateId) -> Option<StateId>) -> Memory {
+        let mut moved = self.clone();
+        match &mut moved {
+            Memory::Members(members) => {
+                members.below = renumbered(std::mem::take(&mut members.below), &number);
+                members.words = renumbered(std::mem::take(&mut members.words), &number);
+            }
+            Memory::Items(items) => items.words = renumbered(std::mem::take(&mut items.words), &number),
+            Memory::Decimal(_) => {}
+        }
+        moved
+    }
+
     /// About how many bytes it holds on the heap.
     pub fn heap_bytes(&self) -> usize {
         match self {
@@ -33,12 +49,19 @@ impl Memory {
     }
 }
 
+fn renumbered<T>(
+    map: FxHashMap<StateId, T>,
+    number: impl Fn(StateId) -> Option<StateId>,
+) -> FxHashMap<StateId, T> {
+    map.into_iter().filter_map(|(state, value)| Some((number(state)?, value))).collect()
+}
+
 fn words_bytes(words: &Words) -> usize {
     words.iter().map(|word| word.len() + size_of::<Box<[u8]>>()).sum()
 }
 
 /// Keys and values, no key twice.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Members {
     pub ordered: bool,
     pub min: u32,
@@ -46,12 +69,12 @@ pub struct Members {
     pub json: bool,
     pub required: Vec<bool>,
     /// What each declared key is, whatever its spelling.
-    pub names: FxHashMap<Box<[u8]>, u32>,
+    pub names: Arc<FxHashMap<Box<[u8]>, u32>>,
     pub has_open: bool,
     /// Declared members that have a value at all.
     pub written: Vec<bool>,
     /// For each state within declared keys: the members below it, ascending.
-    pub below: FxHashMap<StateId, Box<[u32]>>,
+    pub below: FxHashMap<StateId, Arc<[u32]>>,
     /// For each open language: its keys by identity, without the declared ones, if they are few.
     pub open_languages: Vec<Option<Words>>,
     /// All open keys that have a value, if they are few.
@@ -185,7 +208,7 @@ impl Members {
 }
 
 /// Items, no two alike.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Items {
     pub min: u32,
     pub max: u32,
@@ -209,18 +232,20 @@ pub fn settle(program: &mut Program) {
             _ => {}
         }
     }
-    let mut below: Vec<(u32, StateId, Box<[u32]>)> = Vec::new();
-    for (id, state) in (0u32..).zip(&program.states) {
-        if let Guard::Key { spec } = state.guard {
-            below.push((spec, id, declared_below(program, id)));
-        }
-    }
+    let below = declared_below(program);
     let words = few_words(program);
     for (spec, memory) in (0u32..).zip(&mut program.memories) {
         if let Memory::Members(members) = memory {
             let found = written.remove(&spec).unwrap_or_default();
             let written = (0..members.required.len() as u32).map(|member| found.contains(&member)).collect();
             members.settle(written, &opened.remove(&spec).unwrap_or_default());
+        }
+    }
+    let mut n_below = vec![0; program.memories.len()];
+    below.iter().for_each(|state| n_below[state.0 as usize] += 1);
+    for (memory, n) in program.memories.iter_mut().zip(n_below) {
+        if let Memory::Members(members) = memory {
+            members.below.reserve(n);
         }
     }
     for (spec, state, list) in below {
@@ -241,38 +266,100 @@ fn is_within(program: &Program, state: StateId) -> bool {
     matches!(program.states[state as usize].guard, Guard::OpenKey { .. } | Guard::Item { .. })
 }
 
-fn declared_below(program: &Program, state: StateId) -> Box<[u32]> {
-    let mut seen = FxHashSet::from_iter([state]);
-    let mut open = vec![state];
+/// For each state within declared keys: the spec, the state, and the members below it.
+fn declared_below(program: &Program) -> Vec<(u32, StateId, Arc<[u32]>)> {
     let mut found = Vec::new();
-    while let Some(state) = open.pop() {
-        for edge in program.byte_edges(state) {
-            match program.actions[edge.action as usize] {
-                Action::Declare { member, .. } => found.push(member),
-                _ if seen.insert(edge.target) => open.push(edge.target),
-                _ => {}
-            }
+    let mut below = Below { program, known: vec![None; program.states.len()] };
+    // Last states first: then what is below most of them is known from the states that they lead to.
+    for id in (0..program.states.len() as u32).rev() {
+        if let Guard::Key { spec } = program.states[id as usize].guard {
+            found.push((spec, id, below.find(id)));
         }
     }
-    found.sort_unstable();
-    found.dedup();
-    found.into()
+    found
+}
+
+struct Below<'p> {
+    program: &'p Program,
+    known: Vec<Option<Arc<[u32]>>>,
+}
+
+impl Below<'_> {
+    fn find(&mut self, state: StateId) -> Arc<[u32]> {
+        let below = match self.program.byte_edges(state) {
+            [edge] if self.member(edge).is_none() => self.known[edge.target as usize].clone(),
+            edges => self.united(edges),
+        };
+        let below = below.unwrap_or_else(|| self.search(state));
+        self.known[state as usize] = Some(Arc::clone(&below));
+        below
+    }
+
+    fn member(&self, edge: &ByteEdge) -> Option<u32> {
+        match self.program.actions[edge.action as usize] {
+            Action::Declare { member, .. } => Some(member),
+            _ => None,
+        }
+    }
+
+    /// What is below some edges, if it is known where they lead.
+    fn united(&self, edges: &[ByteEdge]) -> Option<Arc<[u32]>> {
+        let mut found = Vec::new();
+        for edge in edges {
+            match self.member(edge) {
+                Some(member) => found.push(member),
+                None => found.extend_from_slice(self.known[edge.target as usize].as_ref()?),
+            }
+        }
+        Some(sorted(found))
+    }
+
+    fn search(&self, state: StateId) -> Arc<[u32]> {
+        let mut seen = FxHashSet::from_iter([state]);
+        let mut open = vec![state];
+        let mut found = Vec::new();
+        while let Some(state) = open.pop() {
+            for edge in self.program.byte_edges(state) {
+                match self.member(edge) {
+                    Some(member) => found.push(member),
+                    None if seen.insert(edge.target) => open.push(edge.target),
+                    None => {}
+                }
+            }
+        }
+        sorted(found)
+    }
+}
+
+fn sorted(mut members: Vec<u32>) -> Arc<[u32]> {
+    members.sort_unstable();
+    members.dedup();
+    members.into()
 }
 
 /// For each state within an open key or an item from where few texts lead to its end: the spec, the state, those texts.
 fn few_words(program: &Program) -> Vec<(u32, StateId, Words)> {
     let states: Vec<StateId> =
         (0..program.states.len() as u32).filter(|&state| is_within(program, state)).collect();
-    let place: FxHashMap<StateId, u32> = states.iter().copied().zip(0..).collect();
+    if states.is_empty() {
+        return Vec::new();
+    }
+    // The places of states among them, where they are any.
+    let mut place = vec![u32::MAX; program.states.len()];
+    (0..).zip(&states).for_each(|(at, &state)| place[state as usize] = at);
     // One more state, where closing bytes lead.
     let end = states.len() as u32;
-    let edges = |at: u32| -> Vec<Range> {
-        let Some(&state) = states.get(at as usize) else { return Vec::new() };
-        let to = |edge: &ByteEdge| match program.actions[edge.action as usize] {
-            Action::Close { .. } => Some(end),
-            _ => place.get(&edge.target).copied(),
-        };
-        program.byte_edges(state).iter().filter_map(|edge| Some((edge.low, edge.high, to(edge)?))).collect()
+    let edges = |at: u32, found: &mut Vec<Range>| {
+        let Some(&state) = states.get(at as usize) else { return };
+        for edge in program.byte_edges(state) {
+            match program.actions[edge.action as usize] {
+                Action::Close { .. } => found.push((edge.low, edge.high, end)),
+                _ if place[edge.target as usize] != u32::MAX => {
+                    found.push((edge.low, edge.high, place[edge.target as usize]));
+                }
+                _ => {}
+            }
+        }
     };
     let ends = |at: u32| states.get(at as usize).is_none_or(|&state| may_end(program, state));
     let few = FewWords::new(states.len() + 1, ends, edges, MAX_WORDS);

@@ -77,6 +77,14 @@ impl State {
     }
 }
 
+/// What a rule was copied from. Rules with equal origins have the same automaton, and so have all the rules that they
+/// call: the n-th state of one does what the n-th state of the other does, in whatever programs of this process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Origin {
+    pub group: u64,
+    pub rule: u32,
+}
+
 #[derive(Debug)]
 pub struct Program {
     pub states: Vec<State>,
@@ -89,6 +97,8 @@ pub struct Program {
     /// Whether each rule keeps something of its own: it starts with nothing kept then.
     pub remembers: Vec<bool>,
     pub memories: Vec<Memory>,
+    /// Where each rule comes from. Its first state is the first with its number in `State::rule`.
+    pub origins: Vec<Origin>,
     /// Names of the rules, for messages and statistics.
     pub names: Vec<String>,
     /// Ascending: every count that some guard of the rule compares with.
@@ -155,6 +165,7 @@ impl Program {
             + self.token_edges.len() * size_of::<TokenEdge>()
             + self.actions.len() * size_of::<Action>()
             + self.endings.len() * (size_of::<Ending>() + 1)
+            + self.origins.len() * size_of::<Origin>()
             + self.thresholds.iter().map(|all| size_of_val(&**all) + size_of::<Vec<u32>>()).sum::<usize>()
             + self.memories.iter().map(Memory::heap_bytes).sum::<usize>()
             + self.names.iter().map(|name| name.len() + size_of::<String>()).sum::<usize>()

@@ -8,55 +8,28 @@
 use rustc_hash::FxHashMap;
 
 use super::dfa::Dfa;
-use super::draft::{Action, Bounds, Draft, Label};
+use super::draft::{Bounds, Draft, DraftRule, Ending, Label};
 use super::ir::{Node, UNBOUNDED};
-use super::thompson::{MAX_UNROLLED, Thompson};
+use super::thompson::Thompson;
 use crate::error::Result;
+use crate::program::{COUNT, NO_ACTION};
 
 impl Thompson<'_, '_> {
-    /// The counted parts of an intersection, and all others, if there is a counted one with large bounds.
-    pub(super) fn counted_parts(&self, parts: &[u32]) -> Option<(u32, Bounds, Vec<u32>)> {
-        let mut found: Option<(u32, Bounds)> = None;
-        let mut others = Vec::new();
-        for &part in parts {
-            let Node::Repeat { body, min, max } = self.ir().node(part) else {
-                others.push(part);
-                continue;
-            };
-            let copies = u64::from(if max == UNBOUNDED { min } else { max });
-            if copies.saturating_mul(self.positions(body)) <= MAX_UNROLLED {
-                others.push(part);
-                continue;
-            }
-            let (known, bounds) = *found.get_or_insert((body, Bounds { min, max }));
-            if known != body {
-                return None;
-            }
-            found = Some((body, Bounds { min: bounds.min.max(min), max: bounds.max.min(max) }));
-        }
-        let (body, bounds) = found?;
-        (!others.is_empty() && bounds.min <= bounds.max).then_some((body, bounds, others))
-    }
-
-    /// The counted rule of such an intersection; `None` if the lengths do not allow it.
-    pub(super) fn counted_draft(
-        &mut self,
-        body: u32,
-        bounds: Bounds,
-        others: &[u32],
-    ) -> Result<Option<Draft>> {
+    /// The counted rule of an intersection; `None` if the lengths do not allow it.
+    pub(super) fn counted_rule(&mut self, draft: &mut Draft, node: u32) -> Result<Option<DraftRule>> {
+        let Node::Intersection(parts) = self.ir().node(node) else { return Ok(None) };
+        let Some((body, bounds, others)) = self.shapes().counted_parts(self.ir(), parts) else {
+            return Ok(None);
+        };
         let unit = self.dfa(body)?;
-        if !is_prefix_free(&unit) {
+        let unit = &unit.value;
+        if !is_prefix_free(unit) {
             return Ok(None);
         }
-        let mut pattern = self.dfa(others[0])?;
-        for &other in &others[1..] {
-            let other = self.dfa(other)?;
-            pattern = self.intersect(&pattern, &other)?;
-        }
-        let Some(product) = Product::new(&pattern, &unit) else { return Ok(None) };
+        let pattern = self.intersection(&others)?;
+        let Some(product) = Product::new(&pattern, unit) else { return Ok(None) };
         self.spend_states(product.states.len() as u64)?;
-        Ok(product.draft(bounds))
+        Ok(product.build(bounds, draft))
     }
 }
 
@@ -124,27 +97,31 @@ impl Product {
     }
 
     /// Set up the rule. `None` if some state's lengths to the end have gaps.
-    fn draft(&self, bounds: Bounds) -> Option<Draft> {
+    fn build(&self, bounds: Bounds, draft: &mut Draft) -> Option<DraftRule> {
         let lengths = Lengths::new(self, bounds.min > 0)?;
-        let mut draft = Draft { bounds: Some(bounds), ..Default::default() };
-        let base = 2;
-        draft.n_states = base + self.states.len() as u32;
-        (draft.start, draft.end) = (0, 1);
-        draft.may_be_empty = Some(self.accept[0] && bounds.min == 0);
-        draft.edges = Vec::with_capacity(self.edges.len());
-        let range = |state: u32| lengths.counts(state, bounds);
+        let mut rule = draft.rule(Ending::Free);
+        rule.bounds = Some(bounds);
+        rule.may_be_empty = Some(self.accept[0] && bounds.min == 0);
+        let base = draft.n_states;
+        draft.n_states += self.states.len() as u32;
+        let ranges: Vec<Option<(u32, u32)>> =
+            (0..self.states.len() as u32).map(|state| lengths.counts(state, bounds)).collect();
+        for (state, range) in (base..).zip(&ranges) {
+            draft.ranges.extend(range.map(|counts| (state, counts)));
+        }
         for &(from, low, high, to, ends) in &self.edges {
-            let Some(counts) = range(to) else { continue };
-            draft.ranges.insert(base + to, counts);
-            let action = if ends { Action::Count } else { Action::None };
-            draft.edges.push((base + from, Label::Bytes(low, high), base + to, action));
-            if from == 0 && range(0).is_some_and(|(first, _)| first == 0) {
-                draft.edges.push((draft.start, Label::Bytes(low, high), base + to, action));
+            if ranges[to as usize].is_none() {
+                continue;
+            }
+            let action = if ends { COUNT } else { NO_ACTION };
+            draft.act(base + from, Label::Bytes(low, high), base + to, action);
+            if from == 0 && ranges[0].is_some_and(|(first, _)| first == 0) {
+                draft.act(rule.start, Label::Bytes(low, high), base + to, action);
             }
         }
         let accepting = (0u32..).zip(&self.accept).filter(|(_, accepts)| **accepts);
-        draft.epsilons.extend(accepting.map(|(state, _)| (base + state, draft.end)));
-        Some(draft)
+        draft.epsilons.extend(accepting.map(|(state, _)| (base + state, rule.end)));
+        Some(rule)
     }
 }
 

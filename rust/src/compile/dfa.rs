@@ -1,16 +1,24 @@
 //! Deterministic automata over byte classes, for parts with `&` and `~`: always minimal, and every state is live.
 
-use rustc_hash::FxHashMap;
+use std::hash::Hasher;
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use hashbrown::HashTable;
+use rustc_hash::{FxHashMap, FxHasher};
 
 use super::Budget;
-use super::draft::{Draft, Label, byte_classes};
+use super::draft::{Draft, DraftRule, Label, byte_classes};
+use super::kept::HeapBytes;
+use super::rows::Rows;
 use super::words::FewWords;
 use crate::error::Result;
+use crate::memory::MAX_WORDS;
 
 const DEAD: u32 = u32::MAX;
 
 /// A minimal DFA; state 0 is the start, and a DFA without states is the empty language.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Dfa {
     /// The class of each byte; bytes of a class are never told apart.
     classes: Box<[u8; 256]>,
@@ -18,9 +26,23 @@ pub struct Dfa {
     /// At `state * n_classes + class`: the next state, or `DEAD`.
     next: Vec<u32>,
     accept: Vec<bool>,
+    /// The longest runs of bytes of one class: most questions are asked of runs, and 256 bytes have some 20.
+    runs: Vec<(u8, u8)>,
+    /// Whether there are too many texts to list them: every node that remembers asks that again.
+    endless: OnceLock<bool>,
 }
 
 impl Dfa {
+    fn new(classes: Box<[u8; 256]>, n_classes: usize, next: Vec<u32>, accept: Vec<bool>) -> Dfa {
+        Dfa { classes, n_classes, next, accept, runs: Vec::new(), endless: OnceLock::new() }
+    }
+
+    pub fn copy(&self) -> Dfa {
+        let mut copy = Dfa::new(self.classes.clone(), self.n_classes, self.next.clone(), self.accept.clone());
+        copy.runs.clone_from(&self.runs);
+        copy
+    }
+
     pub fn n_states(&self) -> u32 {
         self.accept.len() as u32
     }
@@ -53,14 +75,21 @@ impl Dfa {
         Vec::new()
     }
 
-    /// All texts, if there are at most `most`.
-    pub fn words(&self, most: usize) -> Option<Vec<Vec<u8>>> {
+    /// All texts, if there are at most `MAX_WORDS`.
+    pub fn words(&self) -> Option<Vec<Vec<u8>>> {
         if self.accept.is_empty() {
             return Some(Vec::new());
         }
-        let few =
-            FewWords::new(self.accept.len(), |state| self.accepts(state), |state| self.outgoing(state), most);
-        few.words(0)
+        if self.endless.get() == Some(&true) {
+            return None;
+        }
+        let n = self.accept.len();
+        let edges = |state: u32, edges: &mut Vec<(u8, u8, u32)>| {
+            edges.extend(self.ranges_of(state).map(|(_, low, high, to)| (low, high, to)));
+        };
+        let words = FewWords::new(n, |state| self.accepts(state), edges, MAX_WORDS).words(0);
+        self.endless.get_or_init(|| words.is_none());
+        words
     }
 
     fn outgoing(&self, state: u32) -> Vec<(u8, u8, u32)> {
@@ -84,19 +113,19 @@ impl Dfa {
     }
 
     fn ranges_of(&self, state: u32) -> impl Iterator<Item = (u32, u8, u8, u32)> + '_ {
-        let mut low = 0usize;
+        let mut runs = self.runs.iter().copied().peekable();
         std::iter::from_fn(move || {
-            while low < 256 {
-                let Some(target) = self.step(state, low as u8) else {
-                    low += 1;
-                    continue;
-                };
-                let run = (low..256).take_while(|&byte| self.step(state, byte as u8) == Some(target)).count();
-                let edge = (state, low as u8, (low + run - 1) as u8, target);
-                low += run;
-                return Some(edge);
+            loop {
+                let (low, mut high) = runs.next()?;
+                let Some(target) = self.step(state, low) else { continue };
+                // Runs follow each other without a gap.
+                while let Some((_, further)) =
+                    runs.next_if(|&(next, _)| self.step(state, next) == Some(target))
+                {
+                    high = further;
+                }
+                return Some((state, low, high, target));
             }
-            None
         })
     }
 
@@ -129,7 +158,7 @@ impl Dfa {
             }
             at += 1;
         }
-        Ok(Dfa { classes, n_classes, next, accept }.minimal())
+        Ok(Dfa::new(classes, n_classes, next, accept).minimal())
     }
 
     /// Every byte string that is not in this language.
@@ -140,7 +169,7 @@ impl Dfa {
         let mut next: Vec<u32> = self.next.iter().map(|&to| if to == DEAD { sink } else { to }).collect();
         next.extend(std::iter::repeat_n(sink, n_classes));
         let accept = self.accept.iter().map(|&accepts| !accepts).chain([true]).collect();
-        Ok(Dfa { classes: self.classes.clone(), n_classes, next, accept }.minimal())
+        Ok(Dfa::new(self.classes.clone(), n_classes, next, accept).minimal())
     }
 
     /// The same language with live states only, equivalent ones merged.
@@ -154,16 +183,13 @@ impl Dfa {
     }
 
     fn live(&self) -> Vec<bool> {
-        let mut into = vec![Vec::new(); self.accept.len()];
-        for (at, &to) in self.next.iter().enumerate() {
-            if to != DEAD {
-                into[to as usize].push((at / self.n_classes) as u32);
-            }
-        }
+        let mut into = Rows::default();
+        let edges = self.next.iter().enumerate().filter(|edge| *edge.1 != DEAD);
+        into.sort(self.accept.len(), edges.map(|(at, &to)| (to, (at / self.n_classes) as u32)));
         let mut live = self.accept.clone();
         let mut open: Vec<u32> = (0..self.n_states()).filter(|&s| self.accepts(s)).collect();
         while let Some(state) = open.pop() {
-            for &from in &into[state as usize] {
+            for &from in into.of(state) {
                 if !std::mem::replace(&mut live[from as usize], true) {
                     open.push(from);
                 }
@@ -181,30 +207,22 @@ impl Dfa {
             to if live[to as usize] => to as usize,
             _ => sink,
         };
-        // Inverse edges by class, as one array a class.
         let mut refine =
             Refine::new(n + 1, |s| if s == sink || !live[s] { 0 } else { 1 + usize::from(self.accept[s]) });
-        let states: Vec<usize> = (0..n).filter(|&s| live[s]).collect();
-        let mut inverse: Vec<(Vec<u32>, Vec<u32>)> = Vec::with_capacity(self.n_classes);
-        for class in 0..self.n_classes {
-            let mut starts = vec![0u32; n + 2];
-            states.iter().for_each(|&s| starts[target(s, class) + 1] += 1);
-            (1..starts.len()).for_each(|i| starts[i] += starts[i - 1]);
-            let mut fill = starts.clone();
-            let mut from = vec![0u32; states.len()];
-            for &s in &states {
-                let slot = &mut fill[target(s, class)];
-                from[*slot as usize] = s as u32;
-                *slot += 1;
-            }
-            inverse.push((starts, from));
-        }
+        // Inverse edges, by class and target.
+        let n_classes = self.n_classes;
+        let row = |class: usize, state: usize| (class * (n + 1) + state) as u32;
+        let states = (0..n).filter(|&s| live[s]);
+        let edges =
+            states.flat_map(|s| (0..n_classes).map(move |class| (row(class, target(s, class)), s as u32)));
+        let mut inverse = Rows::default();
+        inverse.sort(n_classes * (n + 1), edges);
+        let mut members = Vec::new();
         while let Some(block) = refine.pop_waiting() {
-            let members = refine.members(block);
-            for (starts, from) in &inverse {
+            refine.members(block, &mut members);
+            for class in 0..n_classes {
                 for &member in &members {
-                    let range = starts[member as usize] as usize..starts[member as usize + 1] as usize;
-                    from[range].iter().for_each(|&state| refine.mark(state));
+                    inverse.of(row(class, member as usize)).iter().for_each(|&state| refine.mark(state));
                 }
                 refine.split_marked();
             }
@@ -215,7 +233,8 @@ impl Dfa {
     /// One state a block of live states, numbered breadth first.
     fn quotient(&self, blocks: &[u32]) -> Dfa {
         let dead_block = blocks[self.accept.len()];
-        let mut number = FxHashMap::from_iter([(blocks[0], 0u32)]);
+        let mut number = vec![DEAD; blocks.len()];
+        number[blocks[0] as usize] = 0;
         let mut order = vec![0usize];
         let (mut next, mut accept) = (Vec::new(), Vec::new());
         let mut at = 0;
@@ -224,23 +243,44 @@ impl Dfa {
             accept.push(self.accept[state]);
             for class in 0..self.n_classes {
                 let to = self.next[state * self.n_classes + class];
-                next.push(if to == DEAD || blocks[to as usize] == dead_block {
-                    DEAD
-                } else {
-                    *number.entry(blocks[to as usize]).or_insert_with(|| {
-                        order.push(to as usize);
-                        order.len() as u32 - 1
-                    })
-                });
+                if to == DEAD || blocks[to as usize] == dead_block {
+                    next.push(DEAD);
+                    continue;
+                }
+                let number = &mut number[blocks[to as usize] as usize];
+                if *number == DEAD {
+                    *number = order.len() as u32;
+                    order.push(to as usize);
+                }
+                next.push(*number);
             }
             at += 1;
         }
-        Dfa { classes: self.classes.clone(), n_classes: self.n_classes, next, accept }
+        let mut dfa = Dfa::new(self.classes.clone(), self.n_classes, next, accept);
+        dfa.runs = runs(&dfa.classes);
+        dfa
+    }
+}
+
+impl HeapBytes for Dfa {
+    fn heap_bytes(&self) -> usize {
+        256 + self.next.len() * 4 + self.accept.len() + self.runs.len() * 2
     }
 }
 
 fn empty() -> Dfa {
-    Dfa { classes: Box::new([0; 256]), n_classes: 1, next: Vec::new(), accept: Vec::new() }
+    Dfa::new(Box::new([0; 256]), 1, Vec::new(), Vec::new())
+}
+
+fn runs(classes: &[u8; 256]) -> Vec<(u8, u8)> {
+    let mut runs: Vec<(u8, u8)> = Vec::new();
+    for byte in 0..=255u8 {
+        match runs.last_mut() {
+            Some(run) if classes[run.0 as usize] == classes[byte as usize] => run.1 = byte,
+            _ => runs.push((byte, byte)),
+        }
+    }
+    runs
 }
 
 /// The coarsest classes that both automata respect, and the class of each automaton for each.
@@ -312,9 +352,10 @@ impl Refine {
         Some(block)
     }
 
-    fn members(&self, block: u32) -> Vec<u32> {
+    fn members(&self, block: u32, members: &mut Vec<u32>) {
         let (start, end, _) = self.blocks[block as usize];
-        self.elements[start as usize..end as usize].to_vec()
+        members.clear();
+        members.extend_from_slice(&self.elements[start as usize..end as usize]);
     }
 
     fn mark(&mut self, element: u32) {
@@ -335,7 +376,7 @@ impl Refine {
     }
 
     fn split_marked(&mut self) {
-        for block in std::mem::take(&mut self.touched) {
+        while let Some(block) = self.touched.pop() {
             let (start, end, marked) = std::mem::take(&mut self.blocks[block as usize]);
             let middle = start + marked;
             if middle == end {
@@ -359,85 +400,111 @@ impl Refine {
 }
 
 /// Subset construction over the classes that the draft's edges tell apart. The draft has no calls and no tokens.
-pub fn determinise(draft: &Draft, budget: &mut Budget) -> Result<Dfa> {
-    let (classes, firsts) = byte_classes(draft.edges.iter().map(|edge| edge.1));
+pub fn determinise(draft: &Draft, rule: &DraftRule, budget: &mut Budget) -> Result<Dfa> {
+    let (classes, firsts) = byte_classes(draft.edges.iter().map(|edge| edge.1.label));
     let n_classes = firsts.len();
-    let nfa = Sets::new(draft);
-    let start = nfa.closure(vec![draft.start]);
-    let mut ids = FxHashMap::from_iter([(start.clone(), 0u32)]);
-    let mut sets = vec![start];
+    let mut sets = Sets::new(draft, &classes);
+    sets.closure(&mut vec![rule.start]);
     let (mut next, mut accept) = (Vec::new(), Vec::new());
+    // For each class, the states that it leads to from the set being looked at.
+    let mut targets: Vec<Vec<u32>> = vec![Vec::new(); n_classes];
+    let mut last = Vec::new();
     let mut at = 0;
     while at < sets.len() {
+        let set = sets.range(at);
         // A large set costs as much as many small ones.
-        budget.spend_dfa_states(1 + sets[at].len() as u64 / 64)?;
-        accept.push(sets[at].contains(&draft.end));
-        for &byte in &firsts {
-            let target = nfa.step(&sets[at], byte);
-            if target.is_empty() {
-                next.push(DEAD);
-                continue;
+        budget.spend_dfa_states(1 + set.len() as u64 / 64)?;
+        accept.push(sets.states[set.clone()].contains(&rule.end));
+        for &state in &sets.states[set] {
+            for &(low, high, to) in sets.edges.of(state) {
+                targets[low as usize..=high as usize].iter_mut().for_each(|class| class.push(to));
             }
-            let known = ids.get(&target).copied();
-            next.push(known.unwrap_or_else(|| {
-                let id = sets.len() as u32;
-                ids.insert(target.clone(), id);
-                sets.push(target);
-                id
-            }));
+        }
+        last.clear();
+        let mut id = DEAD;
+        for class in &mut targets {
+            // Most neighbours lead to the same states.
+            if *class != last {
+                last.clone_from(class);
+                id = if class.is_empty() { DEAD } else { sets.closure(class) };
+            }
+            class.clear();
+            next.push(id);
         }
         at += 1;
     }
-    Ok(Dfa { classes, n_classes, next, accept }.minimal())
+    Ok(Dfa::new(classes, n_classes, next, accept).minimal())
 }
 
-/// The draft, indexed by state.
+/// The sets of states found so far, each sorted and closed under ε-edges, and the draft by state.
 struct Sets {
-    edges: Vec<Vec<(u8, u8, u32)>>,
-    epsilons: Vec<Vec<u32>>,
+    /// Edges as (lowest class, highest class, next state): classes of a draft ascend with the bytes.
+    edges: Rows<(u8, u8, u32)>,
+    epsilons: Rows<u32>,
+    states: Vec<u32>,
+    starts: Vec<u32>,
+    known: HashTable<u32>,
+    stamps: Vec<u32>,
+    stamp: u32,
 }
 
 impl Sets {
-    fn new(draft: &Draft) -> Sets {
-        let mut sets = Sets {
-            edges: vec![Vec::new(); draft.n_states as usize],
-            epsilons: vec![Vec::new(); draft.n_states as usize],
-        };
-        for &(from, label, to, _) in &draft.edges {
-            if let Label::Bytes(low, high) = label {
-                sets.edges[from as usize].push((low, high, to));
+    fn new(draft: &Draft, classes: &[u8; 256]) -> Sets {
+        let n = draft.n_states as usize;
+        let (mut edges, mut epsilons) = (Rows::default(), Rows::default());
+        let ranges = draft.edges.iter().filter_map(|&(from, edge)| match edge.label {
+            Label::Bytes(low, high) => {
+                Some((from, (classes[low as usize], classes[high as usize], edge.target)))
             }
-        }
-        for &(from, to) in &draft.epsilons {
-            sets.epsilons[from as usize].push(to);
-        }
-        sets
+            _ => None,
+        });
+        edges.sort(n, ranges);
+        epsilons.sort(n, draft.epsilons.iter().copied());
+        let (states, starts, known) = (Vec::new(), vec![0], HashTable::new());
+        Sets { edges, epsilons, states, starts, known, stamps: vec![0; n], stamp: 0 }
     }
 
-    fn closure(&self, mut set: Vec<u32>) -> Vec<u32> {
-        let mut seen: rustc_hash::FxHashSet<u32> = set.iter().copied().collect();
+    fn len(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    fn range(&self, id: usize) -> Range<usize> {
+        self.starts[id] as usize..self.starts[id + 1] as usize
+    }
+
+    /// The number of the set that some states are closed to.
+    fn closure(&mut self, set: &mut Vec<u32>) -> u32 {
+        self.stamp += 1;
+        let stamps = &mut self.stamps;
+        set.retain(|&state| std::mem::replace(&mut stamps[state as usize], self.stamp) != self.stamp);
         let mut at = 0;
         while at < set.len() {
-            for &to in &self.epsilons[set[at] as usize] {
-                if seen.insert(to) {
+            for &to in self.epsilons.of(set[at]) {
+                if std::mem::replace(&mut stamps[to as usize], self.stamp) != self.stamp {
                     set.push(to);
                 }
             }
             at += 1;
         }
         set.sort_unstable();
-        set.dedup();
-        set
+        let next = self.len() as u32;
+        let hash = hash_of(set);
+        let same = |&id: &u32| self.states[self.range(id as usize)] == set[..];
+        if let Some(&id) = self.known.find(hash, same) {
+            return id;
+        }
+        self.states.extend_from_slice(set);
+        self.starts.push(self.states.len() as u32);
+        let (states, starts) = (&self.states, &self.starts);
+        let content = |id: u32| &states[starts[id as usize] as usize..starts[id as usize + 1] as usize];
+        self.known.insert_unique(hash, next, |&id| hash_of(content(id)));
+        next
     }
+}
 
-    fn step(&self, set: &[u32], byte: u8) -> Vec<u32> {
-        let reads = |&&(low, high, _): &&(u8, u8, u32)| low <= byte && byte <= high;
-        let mut targets: Vec<u32> = set
-            .iter()
-            .flat_map(|&s| self.edges[s as usize].iter().filter(reads).map(|edge| edge.2))
-            .collect();
-        targets.sort_unstable();
-        targets.dedup();
-        self.closure(targets)
-    }
+fn hash_of(set: &[u32]) -> u64 {
+    let mut hasher = FxHasher::default();
+    set.iter().for_each(|&state| hasher.write_u32(state));
+    // The table takes its control bits from the top, where this hash is weak.
+    hasher.finish().wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }

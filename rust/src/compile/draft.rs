@@ -1,6 +1,6 @@
-//! The raw automaton of a rule, with ε-edges: what Thompson's construction makes before anything is simplified.
+//! The raw automata of rules, with ε-edges: what Thompson's construction makes before anything is simplified.
 
-use rustc_hash::FxHashMap;
+use crate::program::NO_ACTION;
 
 /// What an edge reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -80,25 +80,100 @@ pub struct Bounds {
     pub max: u32,
 }
 
-/// An NFA with ε-edges over labels, one start and one final state.
-#[derive(Debug, Clone, Default)]
-pub struct Draft {
-    pub n_states: u32,
+/// An edge of a draft, or of a rule without ε-edges. `action` is a place in the actions of the group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Edge {
+    pub label: Label,
+    pub target: u32,
+    pub action: u32,
+}
+
+impl Edge {
+    /// Edges are sorted by label, target and action. Comparing one number takes a third of comparing the fields.
+    pub fn key(&self) -> u128 {
+        let label = match self.label {
+            Label::Bytes(low, high) => u64::from(low) << 8 | u64::from(high),
+            Label::Call(rule) => 1 << 32 | u64::from(rule),
+            Label::Nest(rule) => 2 << 32 | u64::from(rule),
+            Label::Special(token) => 3 << 32 | u64::from(token),
+        };
+        u128::from(label) << 64 | u128::from(self.target) << 32 | u128::from(self.action)
+    }
+}
+
+impl Edge {
+    fn from_key(key: u128) -> Edge {
+        let label = (key >> 64) as u64;
+        let number = label as u32;
+        Edge {
+            label: match label >> 32 {
+                0 => Label::Bytes((number >> 8) as u8, number as u8),
+                1 => Label::Call(number),
+                2 => Label::Nest(number),
+                _ => Label::Special(number),
+            },
+            target: (key >> 32) as u32,
+            action: key as u32,
+        }
+    }
+}
+
+/// Sort edges, and put doubles behind the others; returns how many others there are.
+pub fn sort_edges(edges: &mut [Edge]) -> usize {
+    // A state has two edges or three; their keys are made once then, and not for each comparison.
+    const FEW: usize = 16;
+    let mut few = [0; FEW];
+    let mut many = Vec::new();
+    let keys = if edges.len() <= FEW {
+        &mut few[..edges.len()]
+    } else {
+        many.resize(edges.len(), 0);
+        &mut many[..]
+    };
+    keys.iter_mut().zip(&*edges).for_each(|(key, edge)| *key = edge.key());
+    keys.sort_unstable();
+    let mut kept = 0;
+    for at in 0..keys.len() {
+        if at == 0 || keys[at] != keys[at - 1] {
+            edges[kept] = Edge::from_key(keys[at]);
+            kept += 1;
+        }
+    }
+    kept
+}
+
+impl Default for Edge {
+    fn default() -> Edge {
+        Edge { label: Label::Call(0), target: 0, action: 0 }
+    }
+}
+
+/// Where a rule begins and ends in a draft, and what holds for it as a whole.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct DraftRule {
     pub start: u32,
     pub end: u32,
-    pub edges: Vec<(u32, Label, u32, Action)>,
-    pub epsilons: Vec<(u32, u32)>,
     /// A counted loop `body{min,max}`: `end` is its head, where the counter is compared with the bounds.
     pub bounds: Option<Bounds>,
-    /// Guards of states, for those that have one.
-    pub guards: FxHashMap<u32, Guard>,
-    /// Counts with which a state can be entered, where the bounds of the loop do not say it.
-    pub ranges: FxHashMap<u32, (u32, u32)>,
     pub ending: Ending,
     /// Whether the rule can be empty, whatever its ε-edges say: what it keeps decides.
     pub may_be_empty: Option<bool>,
     /// In a counted loop: the state after the body. Going from there to the head counts one.
     pub counted: Option<u32>,
+}
+
+/// NFAs with ε-edges over labels, one for each rule of a group; no edge leads from one to another.
+#[derive(Debug, Default)]
+pub struct Draft {
+    pub n_states: u32,
+    pub rules: Vec<DraftRule>,
+    /// Each edge with the state that it leaves.
+    pub edges: Vec<(u32, Edge)>,
+    pub epsilons: Vec<(u32, u32)>,
+    /// Guards of states, for those that have one; the last one given to a state holds.
+    pub guards: Vec<(u32, Guard)>,
+    /// Counts with which a state can be entered, where the bounds of the loop do not say it.
+    pub ranges: Vec<(u32, (u32, u32))>,
 }
 
 impl Draft {
@@ -107,9 +182,29 @@ impl Draft {
         self.n_states - 1
     }
 
+    pub fn clear(&mut self) {
+        self.n_states = 0;
+        self.rules.clear();
+        self.edges.clear();
+        self.epsilons.clear();
+        self.guards.clear();
+        self.ranges.clear();
+    }
+
     /// Add an edge that does nothing but read.
     pub fn edge(&mut self, from: u32, label: Label, to: u32) {
-        self.edges.push((from, label, to, Action::None));
+        self.act(from, label, to, NO_ACTION);
+    }
+
+    /// Add an edge with an action.
+    pub fn act(&mut self, from: u32, label: Label, to: u32, action: u32) {
+        self.edges.push((from, Edge { label, target: to, action }));
+    }
+
+    /// Begin a rule: its start and its end.
+    pub fn rule(&mut self, ending: Ending) -> DraftRule {
+        let (start, end) = (self.state(), self.state());
+        DraftRule { start, end, ending, ..Default::default() }
     }
 }
 
@@ -132,4 +227,32 @@ pub fn byte_classes(labels: impl Iterator<Item = Label>) -> (Box<[u8; 256]>, Vec
         classes[byte as usize] = (firsts.len() - 1) as u8;
     }
     (classes, firsts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Edge, Label, sort_edges};
+
+    #[test]
+    fn sorted_edges_are_the_same_edges_once_each() {
+        let labels = [
+            Label::Special(7),
+            Label::Bytes(9, 255),
+            Label::Nest(u32::MAX),
+            Label::Bytes(0, 3),
+            Label::Call(0),
+        ];
+        for copies in [1, 2, 9] {
+            let mut edges: Vec<Edge> = (0..copies)
+                .flat_map(|target| {
+                    labels.map(|label| Edge { label, target: target % 4, action: u32::MAX - target % 4 })
+                })
+                .collect();
+            let mut expected = edges.clone();
+            expected.sort_by_key(Edge::key);
+            expected.dedup();
+            let kept = sort_edges(&mut edges);
+            assert_eq!(edges[..kept], expected);
+        }
+    }
 }

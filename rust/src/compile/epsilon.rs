@@ -1,25 +1,21 @@
-//! Takes the ε-edges out of every draft. After this no rule reads the empty text: where a callee could,
+//! Takes the ε-edges out of a draft. After this no rule reads the empty text: where a callee could,
 //! the caller has an edge past the call instead.
 
-use rustc_hash::{FxHashMap, FxHashSet};
-
 use super::Budget;
-use super::draft::{Action, Bounds, Draft, Ending, Guard, Label};
+use super::draft::{Bounds, Draft, DraftRule, Edge, Ending, Guard, Label, sort_edges};
 use super::ir::UNBOUNDED;
+use super::rows::Rows;
 use crate::error::Result;
-
-/// An edge of an ε-free rule.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Edge {
-    pub label: Label,
-    pub target: u32,
-    pub action: Action,
-}
+use crate::program::COUNT;
 
 /// A state of an ε-free rule.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RuleState {
-    pub edges: Vec<Edge>,
+    /// Its edges are those of `Automata::edges` from here on,
+    pub first: u32,
+    /// and before here.
+    pub last: u32,
+    pub rule: u32,
     pub accept: bool,
     /// The state accepts from this count on.
     pub accept_from: u32,
@@ -30,272 +26,451 @@ pub struct RuleState {
     pub guard: Guard,
 }
 
-/// An ε-free automaton. State 0 is the start; no edge leads to it, and it does not accept.
-#[derive(Debug, Clone)]
+/// An ε-free automaton. No edge leads to its start, and the start does not accept.
+#[derive(Debug, Clone, Copy)]
 pub struct Rule {
-    pub states: Vec<RuleState>,
+    pub start: u32,
     pub bounds: Option<Bounds>,
     pub ending: Ending,
     /// Whether the empty text belongs to the rule; callers know, the automaton does not.
     pub nullable: bool,
 }
 
-pub fn remove_epsilons(mut drafts: Vec<Draft>, budget: &mut Budget) -> Result<Vec<Rule>> {
-    let nullable = nullable_rules(&drafts);
-    for draft in &mut drafts {
-        let Draft { edges, epsilons, .. } = draft;
-        epsilons.extend(
-            edges
-                .iter()
-                .filter_map(|&(from, label, to, _)| empty_call(label, &nullable).then_some((from, to))),
-        );
-    }
-    drafts.iter().zip(nullable).map(|(draft, nullable)| Remover::new(draft).rule(nullable, budget)).collect()
+/// The rules of a group, their states and edges side by side.
+#[derive(Debug, Default)]
+pub struct Automata {
+    pub rules: Vec<Rule>,
+    pub states: Vec<RuleState>,
+    pub edges: Vec<Edge>,
 }
 
-/// Which rules have the empty text: a least fixpoint over (rule, state) pairs that are reached without reading.
-///
-/// Looking at a whole rule again for each callee that turns out to be nullable takes 34 s for 20,000 of them in a row.
-fn nullable_rules(drafts: &[Draft]) -> Vec<bool> {
-    let mut search = EmptySearch::new(drafts);
-    (0..drafts.len() as u32).for_each(|rule| search.begin(rule));
-    search.run();
-    search.nullable
-}
-
-/// The rule called, if it is a call, and the state after.
-type Onward = (Option<u32>, u32);
-
-struct EmptySearch<'d> {
-    drafts: &'d [Draft],
-    nullable: Vec<bool>,
-    reached: Vec<FxHashSet<u32>>,
-    /// For each rule, where ε-edges and calls lead from each state.
-    next: Vec<FxHashMap<u32, Vec<Onward>>>,
-    /// For each rule, the calls of it as (caller, state before, state after).
-    calls: Vec<Vec<(u32, u32, u32)>>,
-    open: Vec<(u32, u32)>,
-}
-
-impl<'d> EmptySearch<'d> {
-    fn new(drafts: &'d [Draft]) -> Self {
-        let mut search = EmptySearch {
-            drafts,
-            nullable: vec![false; drafts.len()],
-            reached: vec![FxHashSet::default(); drafts.len()],
-            next: vec![FxHashMap::default(); drafts.len()],
-            calls: vec![Vec::new(); drafts.len()],
-            open: Vec::new(),
-        };
-        for (rule, draft) in (0u32..).zip(drafts) {
-            let next = &mut search.next[rule as usize];
-            draft.epsilons.iter().for_each(|&(from, to)| next.entry(from).or_default().push((None, to)));
-            for &(from, label, to, _) in &draft.edges {
-                if let Label::Call(callee) | Label::Nest(callee) = label {
-                    next.entry(from).or_default().push((Some(callee), to));
-                    search.calls[callee as usize].push((rule, from, to));
-                }
-            }
-        }
-        search
-    }
-
-    fn begin(&mut self, rule: u32) {
-        let draft = &self.drafts[rule as usize];
-        match draft.may_be_empty.or(draft.bounds.map(|bounds| bounds.min == 0)) {
-            Some(true) => self.found(rule),
-            Some(false) => {}
-            None => self.reach(rule, draft.start),
-        }
-    }
-
-    fn reach(&mut self, rule: u32, state: u32) {
-        if self.reached[rule as usize].insert(state) {
-            self.open.push((rule, state));
-        }
-    }
-
-    fn found(&mut self, rule: u32) {
-        if std::mem::replace(&mut self.nullable[rule as usize], true) {
-            return;
-        }
-        for (caller, from, to) in std::mem::take(&mut self.calls[rule as usize]) {
-            if self.reached[caller as usize].contains(&from) {
-                self.reach(caller, to);
-            }
-        }
-    }
-
-    fn run(&mut self) {
-        while let Some((rule, state)) = self.open.pop() {
-            if state == self.drafts[rule as usize].end {
-                self.found(rule);
-            }
-            for (callee, to) in self.next[rule as usize].remove(&state).unwrap_or_default() {
-                // A callee that turns out to be nullable later comes back to this state.
-                if callee.is_none_or(|callee| self.nullable[callee as usize]) {
-                    self.reach(rule, to);
-                }
-            }
-        }
+impl Automata {
+    pub fn edges(&self, state: u32) -> &[Edge] {
+        let state = &self.states[state as usize];
+        &self.edges[state.first as usize..state.last as usize]
     }
 }
 
-fn empty_call(label: Label, nullable: &[bool]) -> bool {
-    matches!(label, Label::Call(rule) | Label::Nest(rule) if nullable[rule as usize])
-}
+const NONE: u32 = u32::MAX;
 
-/// Works on one draft.
-struct Remover<'d> {
-    draft: &'d Draft,
-    edges: Vec<Vec<(Label, u32, Action)>>,
-    epsilons: Vec<Vec<u32>>,
+/// Memory that is used again for the next group: a typical format has ten, of fifty states each.
+#[derive(Default)]
+pub struct Buffers {
+    edges: Rows<Edge>,
+    epsilons: Rows<u32>,
+    guards: Vec<u32>,
+    ranges: Vec<u32>,
     alias: Vec<u32>,
+    ids: Vec<u32>,
+    reaches: Vec<Reach>,
+    stamps: Vec<u32>,
+    closure: Vec<u32>,
+    spare: Vec<u32>,
+    kept: Vec<u32>,
+    result: Automata,
 }
 
-/// What can be done from a state without reading.
-#[derive(Clone, Copy, Default)]
-struct Reach {
-    reads: bool,
-    ends: bool,
-    counted: bool,
+/// Callees below the number of rules are rules of the draft; `is_nullable` knows all others.
+pub fn remove(
+    draft: &Draft,
+    is_nullable: impl Fn(u32) -> bool,
+    buffers: &mut Buffers,
+    budget: &mut Budget,
+) -> Result<Automata> {
+    let n = draft.n_states as usize;
+    let mut graph = Graph::new(draft, buffers);
+    let nullable = EmptySearch::new(&graph, &is_nullable).run();
+    let empty = |callee: u32| nullable.get(callee as usize).copied().unwrap_or_else(|| is_nullable(callee));
+    let past = |&(from, edge): &(u32, Edge)| match edge.label {
+        Label::Call(callee) | Label::Nest(callee) if empty(callee) => Some((from, edge.target)),
+        _ => None,
+    };
+    if draft.edges.iter().any(|edge| past(edge).is_some()) {
+        let passed = draft.edges.iter().filter_map(past);
+        graph.epsilons.sort(n, draft.epsilons.iter().copied().chain(passed));
+    }
+    let mut alias = std::mem::take(&mut buffers.alias);
+    graph.aliases(&mut alias);
+    let taken = std::mem::take(buffers);
+    let mut remover = Remover {
+        alias,
+        graph: &graph,
+        ids: filled(taken.ids, n, NONE),
+        reaches: filled(taken.reaches, n, Reach::default()),
+        stamps: filled(taken.stamps, n, 0),
+        stamp: 0,
+        closure: taken.closure,
+        spare: taken.spare,
+        kept: taken.kept,
+        result: taken.result,
+    };
+    for (rule, nullable) in (0u32..).zip(nullable) {
+        remover.rule(rule, nullable, budget)?;
+    }
+    let Remover { alias, ids, reaches, stamps, closure, spare, kept, result, .. } = remover;
+    let Graph { edges, epsilons, guards, ranges, .. } = graph;
+    let none = Automata::default();
+    *buffers = Buffers {
+        edges,
+        epsilons,
+        guards,
+        ranges,
+        alias,
+        ids,
+        reaches,
+        stamps,
+        closure,
+        spare,
+        kept,
+        result: none,
+    };
+    Ok(result)
 }
 
-impl<'d> Remover<'d> {
-    fn new(draft: &'d Draft) -> Self {
+impl Buffers {
+    /// Give the memory of a result back.
+    pub fn give_back(&mut self, mut automata: Automata) {
+        automata.rules.clear();
+        automata.states.clear();
+        automata.edges.clear();
+        self.result = automata;
+    }
+}
+
+fn filled<T: Clone>(mut buffer: Vec<T>, n: usize, value: T) -> Vec<T> {
+    buffer.clear();
+    buffer.resize(n, value);
+    buffer
+}
+
+/// The draft, by state.
+struct Graph<'d> {
+    draft: &'d Draft,
+    edges: Rows<Edge>,
+    epsilons: Rows<u32>,
+    /// For each state, the place of its guard or of its range of counts in the draft, plus one; 0 if it has none.
+    guards: Vec<u32>,
+    ranges: Vec<u32>,
+}
+
+impl<'d> Graph<'d> {
+    fn new(draft: &'d Draft, buffers: &mut Buffers) -> Graph<'d> {
         let n = draft.n_states as usize;
-        let mut remover =
-            Remover { draft, edges: vec![Vec::new(); n], epsilons: vec![Vec::new(); n], alias: Vec::new() };
-        for &(from, label, to, action) in &draft.edges {
-            remover.edges[from as usize].push((label, to, action));
+        let mut edges = std::mem::take(&mut buffers.edges);
+        let mut epsilons = std::mem::take(&mut buffers.epsilons);
+        edges.sort(n, draft.edges.iter().copied());
+        epsilons.sort(n, draft.epsilons.iter().copied());
+        let taken = |buffer: &mut Vec<u32>| std::mem::take(buffer);
+        let guards = places(taken(&mut buffers.guards), n, draft.guards.iter().map(|guard| guard.0));
+        let ranges = places(taken(&mut buffers.ranges), n, draft.ranges.iter().map(|range| range.0));
+        Graph { draft, edges, epsilons, guards, ranges }
+    }
+
+    fn guard(&self, state: u32) -> Guard {
+        match self.guards.get(state as usize) {
+            None | Some(0) => Guard::None,
+            Some(&place) => self.draft.guards[place as usize - 1].1,
         }
-        for &(from, to) in &draft.epsilons {
-            remover.epsilons[from as usize].push(to);
+    }
+
+    fn range(&self, state: u32) -> Option<(u32, u32)> {
+        match self.ranges.get(state as usize) {
+            None | Some(0) => None,
+            Some(&place) => Some(self.draft.ranges[place as usize - 1].1),
         }
-        remover.alias = remover.aliases();
-        remover
     }
 
     /// For each state where it leads, if it does nothing but go on. In a loop over 10,000 literals all their ends
     /// are one state then, and not 10,000 states with 10,000 edges each.
-    fn aliases(&self) -> Vec<u32> {
-        const OPEN: u32 = u32::MAX;
-        const ON_THE_WAY: u32 = u32::MAX - 1;
-        let mut alias = vec![OPEN; self.draft.n_states as usize];
+    fn aliases(&self, alias: &mut Vec<u32>) {
+        const ON_THE_WAY: u32 = NONE - 1;
+        let n = self.draft.n_states;
+        alias.clear();
+        alias.resize(n as usize, NONE);
+        for rule in &self.draft.rules {
+            alias[rule.end as usize] = rule.end;
+            rule.counted.into_iter().for_each(|state| alias[state as usize] = state);
+        }
         let mut way = Vec::new();
-        for mut state in 0..self.draft.n_states {
-            while alias[state as usize] == OPEN {
+        for mut state in 0..n {
+            while alias[state as usize] == NONE {
+                let Some(next) = self.only_goes_on(state) else {
+                    alias[state as usize] = state;
+                    break;
+                };
                 alias[state as usize] = ON_THE_WAY;
                 way.push(state);
-                match self.only_goes_on(state) {
-                    Some(next) => state = next,
-                    None => break,
-                }
+                state = next;
             }
             // A circle of such states leads nowhere: any of them stands for all.
             let last = alias[state as usize];
             let end = if last == ON_THE_WAY { state } else { last };
             way.drain(..).for_each(|state| alias[state as usize] = end);
         }
-        alias
     }
 
     /// The state after one that does nothing but go on.
     fn only_goes_on(&self, state: u32) -> Option<u32> {
-        let kept = state == self.draft.end
-            || Some(state) == self.draft.counted
-            || self.draft.guards.contains_key(&state)
-            || self.draft.ranges.contains_key(&state);
-        match (&self.edges[state as usize][..], &self.epsilons[state as usize][..]) {
-            ([], &[next]) if !kept => Some(next),
-            _ => None,
+        let &[next] = self.epsilons.of(state) else { return None };
+        let kept = self.guard(state) != Guard::None || self.range(state).is_some();
+        (!kept && self.edges.of(state).is_empty()).then_some(next)
+    }
+}
+
+/// For each state the last of its places among `states`, counted from 1; nothing at all if there are none.
+fn places(mut places: Vec<u32>, n: usize, states: impl ExactSizeIterator<Item = u32>) -> Vec<u32> {
+    places.clear();
+    if states.len() > 0 {
+        places.resize(n, 0);
+        (1..).zip(states).for_each(|(place, state)| places[state as usize] = place);
+    }
+    places
+}
+
+/// Which rules have the empty text: a least fixpoint over states that are reached without reading.
+///
+/// Looking at a whole rule again for each callee that turns out to be nullable takes 34 s for 20,000 of them in a row.
+struct EmptySearch<'g, F> {
+    graph: &'g Graph<'g>,
+    is_nullable: F,
+    nullable: Vec<bool>,
+    reached: Vec<bool>,
+    /// The rule and the state reached.
+    open: Vec<(u32, u32)>,
+    /// For each rule, who waits for it to have the empty text: (caller, state after the call).
+    waiting: Vec<Vec<(u32, u32)>>,
+}
+
+impl<'g, F: Fn(u32) -> bool> EmptySearch<'g, F> {
+    fn new(graph: &'g Graph<'g>, is_nullable: F) -> Self {
+        let n_rules = graph.draft.rules.len();
+        EmptySearch {
+            graph,
+            is_nullable,
+            nullable: vec![false; n_rules],
+            reached: vec![false; graph.draft.n_states as usize],
+            open: Vec::new(),
+            waiting: vec![Vec::new(); n_rules],
         }
     }
 
-    /// The states reached without reading, and what can be done from them. Each of them counts as an edge of the budget.
-    fn closure(&self, state: u32, budget: &mut Budget) -> Result<(Vec<u32>, Reach)> {
-        let mut states = vec![state];
-        let mut reach = Reach::default();
-        let mut seen = FxHashSet::default();
-        if !self.epsilons[state as usize].is_empty() {
-            seen.insert(state);
+    fn run(mut self) -> Vec<bool> {
+        for (id, rule) in (0u32..).zip(&self.graph.draft.rules) {
+            match rule.may_be_empty.or(rule.bounds.map(|bounds| bounds.min == 0)) {
+                Some(true) => self.found(id),
+                Some(false) => {}
+                None => self.reach(id, rule.start),
+            }
         }
+        while let Some((rule, state)) = self.open.pop() {
+            if state == self.graph.draft.rules[rule as usize].end {
+                self.found(rule);
+            }
+            self.graph.epsilons.of(state).iter().for_each(|&to| self.reach(rule, to));
+            for edge in self.graph.edges.of(state) {
+                if let Label::Call(callee) | Label::Nest(callee) = edge.label {
+                    self.call(rule, callee, edge.target);
+                }
+            }
+        }
+        self.nullable
+    }
+
+    fn call(&mut self, rule: u32, callee: u32, after: u32) {
+        match self.nullable.get(callee as usize) {
+            Some(true) => self.reach(rule, after),
+            Some(false) => self.waiting[callee as usize].push((rule, after)),
+            None if (self.is_nullable)(callee) => self.reach(rule, after),
+            None => {}
+        }
+    }
+
+    fn reach(&mut self, rule: u32, state: u32) {
+        if !std::mem::replace(&mut self.reached[state as usize], true) {
+            self.open.push((rule, state));
+        }
+    }
+
+    fn found(&mut self, rule: u32) {
+        if !std::mem::replace(&mut self.nullable[rule as usize], true) {
+            std::mem::take(&mut self.waiting[rule as usize])
+                .into_iter()
+                .for_each(|(caller, after)| self.reach(caller, after));
+        }
+    }
+}
+
+/// What can be done from a state without reading.
+#[derive(Clone, Copy, Default)]
+struct Reach {
+    known: bool,
+    reads: bool,
+    ends: bool,
+    counted: bool,
+}
+
+struct Remover<'g> {
+    graph: &'g Graph<'g>,
+    alias: Vec<u32>,
+    /// The number of each state that is kept.
+    ids: Vec<u32>,
+    reaches: Vec<Reach>,
+    /// A state is in the closure being made if it has its stamp.
+    stamps: Vec<u32>,
+    stamp: u32,
+    closure: Vec<u32>,
+    spare: Vec<u32>,
+    /// The states kept of the rule being made.
+    kept: Vec<u32>,
+    result: Automata,
+}
+
+impl Remover<'_> {
+    fn rule(&mut self, id: u32, nullable: bool, budget: &mut Budget) -> Result<()> {
+        let rule = self.graph.draft.rules[id as usize];
+        let base = self.result.states.len() as u32;
+        let DraftRule { start, bounds, ending, .. } = rule;
+        self.result.rules.push(Rule { start: base, bounds, ending, nullable });
+        self.kept.clear();
+        self.kept.push(start);
         let mut at = 0;
-        while at < states.len() {
-            let state = states[at];
-            reach.reads |= !self.edges[state as usize].is_empty();
-            reach.ends |= state == self.draft.end;
-            reach.counted |= Some(state) == self.draft.counted;
-            for &next in &self.epsilons[state as usize] {
-                if seen.insert(next) {
-                    states.push(next);
+        while let Some(&state) = self.kept.get(at) {
+            let first = self.result.edges.len();
+            let graph = self.graph;
+            // Three states of four have no ε-edge.
+            let reach = if graph.epsilons.of(state).is_empty() {
+                for edge in graph.edges.of(state) {
+                    self.edge(edge, &rule, base, budget)?;
+                }
+                self.alone(state, &rule)
+            } else {
+                let reach = self.close(state, &rule, budget)?;
+                let closure = std::mem::replace(&mut self.closure, std::mem::take(&mut self.spare));
+                for &from in &closure {
+                    for edge in graph.edges.of(from) {
+                        self.edge(edge, &rule, base, budget)?;
+                    }
+                }
+                self.spare = std::mem::replace(&mut self.closure, closure);
+                reach
+            };
+            self.sort_edges(first);
+            budget.spend_edges((self.result.edges.len() - first) as u64)?;
+            let made = self.state(id, &rule, state, first as u32, reach);
+            self.result.states.push(made);
+            at += 1;
+        }
+        Ok(())
+    }
+
+    fn state(&self, id: u32, rule: &DraftRule, state: u32, first: u32, reach: Reach) -> RuleState {
+        let is_start = state == rule.start;
+        let (accept_from, to) = bounds_of(rule.bounds, state == rule.end || is_start || reach.ends);
+        let all = (0, if is_start { UNBOUNDED } else { to });
+        let (valid_from, valid_to) = self.graph.range(state).unwrap_or(all);
+        RuleState {
+            first,
+            last: self.result.edges.len() as u32,
+            rule: id,
+            accept: reach.ends && !is_start,
+            accept_from,
+            valid_from,
+            valid_to,
+            guard: self.graph.guard(state),
+        }
+    }
+
+    /// Add an edge to the state being made; two where a round of a counted loop may end or go on.
+    fn edge(&mut self, edge: &Edge, rule: &DraftRule, base: u32, budget: &mut Budget) -> Result<()> {
+        let to = self.alias[edge.target as usize];
+        if rule.counted.is_none() {
+            let target = self.number(to, base);
+            self.result.edges.push(Edge { target, ..*edge });
+            return Ok(());
+        }
+        let reach = self.reach(to, rule, budget)?;
+        if reach.reads || reach.ends {
+            let target = self.number(to, base);
+            self.result.edges.push(Edge { target, ..*edge });
+        }
+        if reach.counted {
+            let target = self.number(rule.end, base);
+            self.result.edges.push(Edge { target, action: COUNT, ..*edge });
+        }
+        Ok(())
+    }
+
+    fn number(&mut self, state: u32, base: u32) -> u32 {
+        let id = &mut self.ids[state as usize];
+        if *id == NONE {
+            *id = base + self.kept.len() as u32;
+            self.kept.push(state);
+        }
+        *id
+    }
+
+    /// Sort the edges from `first` on, and drop doubles.
+    fn sort_edges(&mut self, first: usize) {
+        let edges = &mut self.result.edges;
+        if edges.len() - first > 1 {
+            let kept = sort_edges(&mut edges[first..]);
+            edges.truncate(first + kept);
+        }
+    }
+
+    fn reach(&mut self, state: u32, rule: &DraftRule, budget: &mut Budget) -> Result<Reach> {
+        let known = self.reaches[state as usize];
+        if known.known {
+            return Ok(known);
+        }
+        let reach = if self.graph.epsilons.of(state).is_empty() {
+            self.alone(state, rule)
+        } else {
+            self.close(state, rule, budget)?
+        };
+        self.reaches[state as usize] = reach;
+        Ok(reach)
+    }
+
+    fn alone(&self, state: u32, rule: &DraftRule) -> Reach {
+        Reach {
+            known: true,
+            reads: !self.graph.edges.of(state).is_empty(),
+            ends: state == rule.end,
+            counted: Some(state) == rule.counted,
+        }
+    }
+
+    /// Find the states reached without reading, and what can be done from them. Each of them counts as an edge of the budget.
+    fn close(&mut self, state: u32, rule: &DraftRule, budget: &mut Budget) -> Result<Reach> {
+        self.closure.clear();
+        self.closure.push(state);
+        let mut reach = self.alone(state, rule);
+        if self.graph.epsilons.of(state).is_empty() {
+            return Ok(reach);
+        }
+        self.stamp += 1;
+        self.stamps[state as usize] = self.stamp;
+        let mut at = 0;
+        while let Some(&state) = self.closure.get(at) {
+            let here = self.alone(state, rule);
+            reach.reads |= here.reads;
+            reach.ends |= here.ends;
+            reach.counted |= here.counted;
+            for &next in self.graph.epsilons.of(state) {
+                if std::mem::replace(&mut self.stamps[next as usize], self.stamp) != self.stamp {
+                    self.closure.push(next);
                 }
             }
             at += 1;
         }
-        budget.spend_edges(states.len() as u64 - 1)?;
-        Ok((states, reach))
-    }
-
-    fn rule(self, nullable: bool, budget: &mut Budget) -> Result<Rule> {
-        let mut ids: FxHashMap<u32, u32> = FxHashMap::default();
-        let mut reaches: FxHashMap<u32, Reach> = FxHashMap::default();
-        let mut kept = vec![self.draft.start];
-        let mut states = Vec::new();
-        let mut at = 0;
-        while at < kept.len() {
-            let (from, reach) = self.closure(kept[at], budget)?;
-            let mut edges = Vec::new();
-            for &state in &from {
-                for &(label, to, action) in &self.edges[state as usize] {
-                    let to = self.alias[to as usize];
-                    let reach = match reaches.get(&to) {
-                        Some(&known) => known,
-                        None => *reaches.entry(to).or_insert(self.closure(to, budget)?.1),
-                    };
-                    let mut push = |to: u32, action: Action| {
-                        let target = *ids.entry(to).or_insert_with(|| {
-                            kept.push(to);
-                            kept.len() as u32 - 1
-                        });
-                        edges.push(Edge { label, target, action });
-                    };
-                    if reach.reads || reach.ends {
-                        push(to, action);
-                    }
-                    if reach.counted {
-                        push(self.draft.end, Action::Count);
-                    }
-                }
-            }
-            edges.sort_unstable();
-            edges.dedup();
-            budget.spend_edges(edges.len() as u64)?;
-            let is_head = kept[at] == self.draft.end || at == 0;
-            let (accept_from, mut valid_to) = guards(self.draft.bounds, is_head || reach.ends);
-            let mut valid_from = 0;
-            if let Some(&range) = self.draft.ranges.get(&kept[at]) {
-                (valid_from, valid_to) = range;
-            } else if at == 0 {
-                valid_to = UNBOUNDED;
-            }
-            let guard = self.draft.guards.get(&kept[at]).copied().unwrap_or_default();
-            states.push(RuleState {
-                edges,
-                accept: reach.ends && at != 0,
-                accept_from,
-                valid_from,
-                valid_to,
-                guard,
-            });
-            at += 1;
-        }
-        Ok(Rule { states, bounds: self.draft.bounds, ending: self.draft.ending, nullable })
+        budget.spend_edges(self.closure.len() as u64 - 1)?;
+        Ok(reach)
     }
 }
 
 /// The head of a counted loop compares the count with the bounds; inside the body one more round has begun.
-fn guards(bounds: Option<Bounds>, is_head: bool) -> (u32, u32) {
+fn bounds_of(bounds: Option<Bounds>, is_head: bool) -> (u32, u32) {
     match bounds {
         None => (0, UNBOUNDED),
         Some(Bounds { min, max }) if is_head => (min, max),

@@ -9,45 +9,128 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Budget;
 use super::components::components;
-use super::draft::{Action, Bounds, Ending, Guard, Label};
-use super::epsilon::{Edge, Rule, RuleState};
+use super::draft::{Bounds, Edge, Guard, Label, sort_edges};
+use super::epsilon::{Automata, RuleState};
 use super::ir::UNBOUNDED;
-use super::trim::drop_unreachable;
 use crate::error::{Error, Result};
+use crate::program::{COUNT, NO_ACTION};
 
-pub fn remove(rules: &mut [Rule], budget: &mut Budget) -> Result<()> {
-    let left =
-        |rule: u32| -> Vec<u32> { left_calls(&rules[rule as usize]).map(|(callee, _)| callee).collect() };
-    let component = components(rules.len(), |rule| left(rule).into_iter());
+/// Rewrite the rules of a group. Returns whether there was anything to do.
+pub fn remove(automata: &mut Automata, budget: &mut Budget) -> Result<bool> {
+    let n_rules = automata.rules.len();
+    let calls: Vec<Vec<u32>> = (0..n_rules).map(|rule| own_left_calls(automata, rule)).collect();
+    if calls.iter().all(Vec::is_empty) {
+        return Ok(false);
+    }
+    let component = components(n_rules, |rule| calls[rule as usize].iter().copied());
     let mut members: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
     for (rule, &id) in (0u32..).zip(&component) {
         members.entry(id).or_default().push(rule);
     }
-    let mut cyclic: Vec<Vec<u32>> =
-        members.into_values().filter(|group| group.len() > 1 || left(group[0]).contains(&group[0])).collect();
+    let is_cyclic = |group: &Vec<u32>| group.len() > 1 || calls[group[0] as usize].contains(&group[0]);
+    let mut cyclic: Vec<Vec<u32>> = members.into_values().filter(is_cyclic).collect();
+    if cyclic.is_empty() {
+        return Ok(false);
+    }
     cyclic.sort_unstable();
+    let mut rules: Vec<Rule> = (0..n_rules).map(|rule| Rule::taken(automata, rule)).collect();
     for group in cyclic {
-        for &rule in &group {
-            let nests = |edge: &Edge| matches!(edge.label, Label::Nest(callee) if group.contains(&callee));
-            if rules[rule as usize].states[0].edges.iter().any(nests) {
-                return Err(Error::grammar(
-                    "a rule goes one level deeper into itself before it reads anything",
-                    "then a text could be any number of levels deep at the same place",
-                ));
-            }
-            if rules[rule as usize].bounds.is_some() {
-                rules[rule as usize] = unroll(&rules[rule as usize], budget)?;
-            }
+        rewrite(&mut rules, &group, budget)?;
+    }
+    put_back(automata, &rules);
+    Ok(true)
+}
+
+fn rewrite(rules: &mut [Rule], group: &[u32], budget: &mut Budget) -> Result<()> {
+    for &rule in group {
+        let nests = |edge: &Edge| matches!(edge.label, Label::Nest(callee) if group.contains(&callee));
+        if rules[rule as usize].states[0].edges.iter().any(nests) {
+            return Err(Error::grammar(
+                "a rule goes one level deeper into itself before it reads anything",
+                "then a text could be any number of levels deep at the same place",
+            ));
         }
-        let rewritten = group
-            .iter()
-            .map(|&goal| Spine::new(rules, &group).rule(goal, budget))
-            .collect::<Result<Vec<_>>>()?;
-        for (&goal, rule) in group.iter().zip(rewritten) {
-            rules[goal as usize] = rule;
+        if rules[rule as usize].bounds.is_some() {
+            rules[rule as usize] = unroll(&rules[rule as usize], budget)?;
         }
     }
+    let rewritten =
+        group.iter().map(|&goal| Spine::new(rules, group).rule(goal, budget)).collect::<Result<Vec<_>>>()?;
+    for (&goal, rule) in group.iter().zip(rewritten) {
+        rules[goal as usize] = rule;
+    }
     Ok(())
+}
+
+/// A rule on its own: its states are counted from 0, the start.
+struct Rule {
+    states: Vec<State>,
+    bounds: Option<Bounds>,
+}
+
+struct State {
+    edges: Vec<Edge>,
+    accept: bool,
+    accept_from: u32,
+    valid_from: u32,
+    valid_to: u32,
+    guard: Guard,
+}
+
+impl Rule {
+    fn taken(automata: &Automata, rule: usize) -> Rule {
+        let start = automata.rules[rule].start;
+        let end = automata.rules.get(rule + 1).map_or(automata.states.len() as u32, |next| next.start);
+        let states = (start..end).map(|id| {
+            let state = &automata.states[id as usize];
+            let edges = automata.edges(id).iter();
+            State {
+                edges: edges.map(|edge| Edge { target: edge.target - start, ..*edge }).collect(),
+                accept: state.accept,
+                accept_from: state.accept_from,
+                valid_from: state.valid_from,
+                valid_to: state.valid_to,
+                guard: state.guard,
+            }
+        });
+        Rule { states: states.collect(), bounds: automata.rules[rule].bounds }
+    }
+}
+
+fn put_back(automata: &mut Automata, rules: &[Rule]) {
+    automata.states.clear();
+    automata.edges.clear();
+    for (id, rule) in (0u32..).zip(rules) {
+        let base = automata.states.len() as u32;
+        automata.rules[id as usize].start = base;
+        automata.rules[id as usize].bounds = rule.bounds;
+        for state in &rule.states {
+            let first = automata.edges.len() as u32;
+            automata
+                .edges
+                .extend(state.edges.iter().map(|edge| Edge { target: base + edge.target, ..*edge }));
+            automata.states.push(RuleState {
+                first,
+                last: automata.edges.len() as u32,
+                rule: id,
+                accept: state.accept,
+                accept_from: state.accept_from,
+                valid_from: state.valid_from,
+                valid_to: state.valid_to,
+                guard: state.guard,
+            });
+        }
+    }
+}
+
+/// The rules of the group that a rule can call before it has read anything.
+fn own_left_calls(automata: &Automata, rule: usize) -> Vec<u32> {
+    let edges = automata.edges(automata.rules[rule].start).iter();
+    let callees = edges.filter_map(|edge| match edge.label {
+        Label::Call(callee) | Label::Nest(callee) => Some(callee),
+        _ => None,
+    });
+    callees.filter(|&callee| (callee as usize) < automata.rules.len()).collect()
 }
 
 /// The calls that a rule can make before it has read anything, with the state after each.
@@ -103,8 +186,7 @@ impl<'r> Spine<'r> {
                     .map(|edge| self.place(member, edge)),
             );
         }
-        start.sort_unstable();
-        start.dedup();
+        sort(&mut start);
         let mut states = vec![plain_state(start, false)];
         for &member in self.group {
             for (id, state) in (0u32..).zip(&self.rules[member as usize].states) {
@@ -122,14 +204,12 @@ impl<'r> Spine<'r> {
                     edges.extend(state.edges.iter().map(|edge| self.place(rule, edge)));
                     accept |= state.accept && rule == goal;
                 }
-                edges.sort_unstable();
-                edges.dedup();
+                sort(&mut edges);
                 budget.spend_edges(edges.len() as u64)?;
                 states.push(plain_state(edges, accept));
             }
         }
-        let mut rule =
-            Rule { states, bounds: None, ending: Ending::Free, nullable: self.rules[goal as usize].nullable };
+        let mut rule = Rule { states, bounds: None };
         drop_dead(&mut rule);
         drop_unreachable(&mut rule);
         Ok(rule)
@@ -160,8 +240,13 @@ impl<'r> Spine<'r> {
     }
 }
 
-fn plain_state(edges: Vec<Edge>, accept: bool) -> RuleState {
-    RuleState { edges, accept, accept_from: 0, valid_from: 0, valid_to: UNBOUNDED, guard: Guard::None }
+fn sort(edges: &mut Vec<Edge>) {
+    let kept = sort_edges(edges);
+    edges.truncate(kept);
+}
+
+fn plain_state(edges: Vec<Edge>, accept: bool) -> State {
+    State { edges, accept, accept_from: 0, valid_from: 0, valid_to: UNBOUNDED, guard: Guard::None }
 }
 
 /// A member that can never end in the goal leaves states without a way to the end; take edges to them out.
@@ -195,18 +280,41 @@ fn unroll(rule: &Rule, budget: &mut Budget) -> Result<Rule> {
         for state in &rule.states {
             let mut edges = Vec::new();
             for edge in &state.edges {
-                let counts = edge.action == Action::Count;
+                let counts = edge.action == COUNT;
                 let next =
                     if counts && max == UNBOUNDED { (count + 1).min(top) } else { count + u32::from(counts) };
                 let to = &rule.states[edge.target as usize];
                 if next <= top && (to.valid_from..=to.valid_to).contains(&next) {
-                    edges.push(Edge { target: next * n + edge.target, action: Action::None, ..*edge });
+                    edges.push(Edge { target: next * n + edge.target, action: NO_ACTION, ..*edge });
                 }
             }
             states.push(plain_state(edges, state.accept && count >= state.accept_from));
         }
     }
-    let mut rule = Rule { states, bounds: None, ending: Ending::Free, nullable: rule.nullable };
+    let mut rule = Rule { states, bounds: None };
     drop_unreachable(&mut rule);
     Ok(rule)
+}
+
+/// Renumber the states that the start still reaches.
+fn drop_unreachable(rule: &mut Rule) {
+    let mut number = vec![u32::MAX; rule.states.len()];
+    let mut order = vec![0usize];
+    number[0] = 0;
+    let mut at = 0;
+    while at < order.len() {
+        for edge in &rule.states[order[at]].edges {
+            if number[edge.target as usize] == u32::MAX {
+                number[edge.target as usize] = order.len() as u32;
+                order.push(edge.target as usize);
+            }
+        }
+        at += 1;
+    }
+    let mut old: Vec<Option<State>> = std::mem::take(&mut rule.states).into_iter().map(Some).collect();
+    for state in order {
+        let mut state = old[state].take().expect("each state once");
+        state.edges.iter_mut().for_each(|edge| edge.target = number[edge.target as usize]);
+        rule.states.push(state);
+    }
 }

@@ -1,9 +1,9 @@
 //! From the IR to a program: the compile phase. Nothing here looks at the vocabulary.
 //!
-//! In order: `ir` reads the record, `shape` measures it, `thompson` builds a draft a rule (with `acyclic`, `utf8`,
-//! `dfa`, `words` and `counted` for regular parts, `remember` for nodes that remember), `epsilon` takes ε-edges out, `trim`
-//! useless states, `left_recursion` first calls in a circle, `reduce` merges equal states, `link` lays all rules out as
-//! one `Program`.
+//! In order: `ir` reads the record, `shape` measures it, `groups` finds what must be built together. Then group by group, callees
+//! first: `thompson` builds drafts (with `acyclic`, `utf8`, `dfa`, `words` and `counted` for regular parts, `remember` for
+//! nodes that remember), `epsilon` takes ε-edges out, `trim` useless states, `left_recursion` first calls in a circle,
+//! `reduce` merges equal states, `layout` writes the tables of the group. `link` copies all groups into one `Program`.
 
 pub mod acyclic;
 pub mod components;
@@ -11,17 +11,28 @@ pub mod counted;
 pub mod dfa;
 pub mod draft;
 pub mod epsilon;
+pub mod groups;
 pub mod ir;
+pub mod kept;
+pub mod layout;
 pub mod left_recursion;
 pub mod link;
 pub mod reduce;
 pub mod remember;
+pub mod rows;
 pub mod shape;
 pub mod thompson;
 pub mod trim;
 pub mod utf8;
 pub mod words;
 pub mod words_only;
+
+use std::sync::Arc;
+
+use groups::Groups;
+use kept::{Built, Kept};
+use layout::Fragment;
+use thompson::{Drafts, Thompson};
 
 use crate::error::{Error, Result};
 use crate::program::Program;
@@ -41,58 +52,262 @@ impl Default for CompileLimits {
     }
 }
 
-/// What a compile has spent of its limits.
-#[derive(Debug)]
-pub struct Budget {
-    limits: CompileLimits,
+/// What something has spent of the limits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Spent {
     rules: u64,
     states: u64,
     dfa_states: u64,
     edges: u64,
 }
 
+impl Spent {
+    fn minus(self, before: Spent) -> Spent {
+        Spent {
+            rules: self.rules - before.rules,
+            states: self.states - before.states,
+            dfa_states: self.dfa_states - before.dfa_states,
+            edges: self.edges - before.edges,
+        }
+    }
+}
+
+/// What a compile has spent of its limits.
+#[derive(Debug)]
+pub struct Budget {
+    limits: CompileLimits,
+    spent: Spent,
+    visits: u64,
+}
+
 impl Budget {
     pub fn new(limits: CompileLimits) -> Budget {
-        Budget { limits, rules: 0, states: 0, dfa_states: 0, edges: 0 }
+        Budget { limits, spent: Spent::default(), visits: 0 }
+    }
+
+    pub fn spent(&self) -> Spent {
+        self.spent
+    }
+
+    /// Spend what something took that was built before. If it is too much nothing is spent: building it again
+    /// finds the limit that it exceeds first.
+    pub fn spend_again(&mut self, cost: Spent) -> bool {
+        let (spent, limits) = (self.spent, self.limits);
+        let fits = |spent: u64, cost: u64, limit: u64| spent.saturating_add(cost) <= limit;
+        let all = fits(spent.rules, cost.rules, limits.rules)
+            && fits(spent.states, cost.states, limits.states)
+            && fits(spent.dfa_states, cost.dfa_states, limits.dfa_states)
+            && fits(spent.edges, cost.edges, limits.edges);
+        if all {
+            self.spent = Spent {
+                rules: spent.rules + cost.rules,
+                states: spent.states + cost.states,
+                dfa_states: spent.dfa_states + cost.dfa_states,
+                edges: spent.edges + cost.edges,
+            };
+        }
+        all
+    }
+
+    /// Nodes looked at to find out what is built together: as many as there may be edges.
+    pub fn spend_visits(&mut self, n: u64) -> Result<()> {
+        spend(&mut self.visits, n, self.limits.edges, "edges")
     }
 
     pub fn spend_rules(&mut self, n: u64) -> Result<()> {
-        spend(&mut self.rules, n, self.limits.rules, "rules")
+        spend(&mut self.spent.rules, n, self.limits.rules, "rules")
     }
 
     pub fn spend_states(&mut self, n: u64) -> Result<()> {
-        spend(&mut self.states, n, self.limits.states, "states")
+        spend(&mut self.spent.states, n, self.limits.states, "states")
     }
 
     pub fn spend_dfa_states(&mut self, n: u64) -> Result<()> {
-        spend(&mut self.dfa_states, n, self.limits.dfa_states, "dfa_states")
+        spend(&mut self.spent.dfa_states, n, self.limits.dfa_states, "dfa_states")
     }
 
     pub fn spend_edges(&mut self, n: u64) -> Result<()> {
-        spend(&mut self.edges, n, self.limits.edges, "edges")
+        spend(&mut self.spent.edges, n, self.limits.edges, "edges")
     }
 }
 
+#[inline(always)]
 fn spend(spent: &mut u64, n: u64, limit: u64, name: &'static str) -> Result<()> {
     *spent = spent.saturating_add(n);
-    if *spent > limit {
-        let what = format!("the format needs more than {limit} {}", name.replace('_', " "));
-        return Err(Error::Limit { what, limit: name, value: limit });
-    }
-    Ok(())
+    if *spent > limit { Err(exceeded(limit, name)) } else { Ok(()) }
 }
 
-/// Compile a checked IR.
-pub fn compile(ir: &ir::Ir, limits: CompileLimits) -> Result<Program> {
+#[cold]
+fn exceeded(limit: u64, name: &'static str) -> Error {
+    let what = format!("the format needs more than {limit} {}", name.replace('_', " "));
+    Error::Limit { what, limit: name, value: limit }
+}
+
+/// Compile a checked IR. What is `kept` of earlier compiles saves work, and makes no difference to the program.
+pub fn compile(ir: &ir::Ir, limits: CompileLimits, kept: &Kept) -> Result<Program> {
     let mut budget = Budget::new(limits);
     if let ir::Node::Literals { text, lengths } = ir.node(ir.rules[ir.root as usize]) {
         return words_only::program(text, lengths, &ir.names[ir.root as usize], &mut budget);
     }
     let shapes = shape::Shapes::new(ir);
-    let (drafts, names, memories) = thompson::Thompson::new(ir, &shapes, &mut budget).build()?;
-    let mut rules = epsilon::remove_epsilons(drafts, &mut budget)?;
-    trim::trim(&mut rules, &names, &memories)?;
-    left_recursion::remove(&mut rules, &mut budget)?;
-    rules.iter_mut().for_each(reduce::reduce);
-    link::link(rules, names, memories)
+    let groups = Groups::new(ir, &shapes, &mut budget)?;
+    let mut thompson = Thompson::new(ir, &shapes, &groups, kept, &mut budget);
+    let mut built: Vec<Arc<Built<Fragment>>> = Vec::with_capacity(groups.plans.len());
+    let (mut key, mut buffers) = (Vec::new(), epsilon::Buffers::default());
+    for group in 0..groups.plans.len() as u32 {
+        groups.key(group, |callee| built[callee as usize].number, &mut key);
+        let known = kept.group(&key).filter(|known| thompson.budget.spend_again(known.spent));
+        let made = match known {
+            Some(known) => known,
+            None => {
+                let before = thompson.budget.spent();
+                let fragment = fragment(&mut thompson, &groups, &built, group, &mut buffers)?;
+                let spent = thompson.budget.spent().minus(before);
+                kept.add_group(&key, Arc::new(Built::new(fragment, spent)))
+            }
+        };
+        if made.value.starts.len() == 1 {
+            thompson.refuse_count(group);
+        }
+        built.push(made);
+    }
+    let root = &groups.vertices[0];
+    let (last, place) = (&built[root.group as usize].value, root.place as usize);
+    if !last.lives[place] && !last.nullable[place] {
+        return Err(Error::Grammar {
+            what: format!(
+                "no text at all is in the format: rule {:?} can never end",
+                ir.names[ir.root as usize]
+            ),
+            why: "every way through it runs into a part that no text can match, or into itself again".into(),
+            code: Some("grammar.empty"),
+        });
+    }
+    link::link(ir, &groups, &built)
+}
+
+/// Build a group; all that it calls is built.
+fn fragment(
+    thompson: &mut Thompson,
+    groups: &Groups,
+    built: &[Arc<Built<Fragment>>],
+    group: u32,
+    buffers: &mut epsilon::Buffers,
+) -> Result<Fragment> {
+    let Some(drafts) = thompson.build(group)? else { return Ok(Fragment::none()) };
+    let slots = &groups.plans[group as usize].slots;
+    let callee = |slot: u32| {
+        let vertex = &groups.vertices[slots[slot as usize] as usize];
+        (&built[vertex.group as usize].value, vertex.place as usize)
+    };
+    let Drafts { draft, memories, actions } = drafts;
+    let nullable = |slot: u32| {
+        let (fragment, place) = callee(slot);
+        fragment.nullable[place]
+    };
+    let mut automata = epsilon::remove(&draft, nullable, buffers, thompson.budget)?;
+    thompson.give_back(draft);
+    let mut into = trim::incoming(&automata);
+    let lives = trim::trim(&mut automata, &into, &memories, &actions, |slot| {
+        let (fragment, place) = callee(slot);
+        fragment.lives[place]
+    });
+    if left_recursion::remove(&mut automata, thompson.budget)? {
+        into = trim::incoming(&automata);
+    }
+    reduce::reduce(&mut automata, &into);
+    let fragment = Fragment::new(&automata, lives, actions, memories);
+    buffers.give_back(automata);
+    Ok(fragment)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ir::{Ir, UNBOUNDED};
+    use super::kept::Kept;
+    use super::{CompileLimits, compile};
+    use crate::error::Result;
+    use crate::program::{Origin, Program};
+
+    /// `open`, a list of numbers and lists, 40 to 90 zeros, a list, zeros that are not `open`, and one member.
+    fn lists(open: &[u8], limits: CompileLimits, kept: &Kept) -> Result<Program> {
+        let blob = [b"[],0", open].concat();
+        let records: [&[u32]; 16] = [
+            &[1, 2, 0, 1],
+            &[1, 2, 1, 1],
+            &[1, 2, 2, 1],
+            &[1, 2, 3, 1],
+            &[1, 2, 4, open.len() as u32],
+            // 5: a number; 6: a list; 7: an item; 8: one more of them; 9: any number more; 10: the rule of lists.
+            &[6, 3, 3, 1, UNBOUNDED],
+            &[7, 1, 1],
+            &[5, 2, 5, 6],
+            &[4, 2, 2, 7],
+            &[6, 3, 8, 0, UNBOUNDED],
+            &[4, 4, 0, 7, 9, 1],
+            // 11: a counted loop; 12 and 13: a regular part; 14: members; 15: the root.
+            &[6, 3, 3, 40, 90],
+            &[9, 1, 4],
+            &[8, 2, 12, 5],
+            &[12, 9, 2, 1, 1, UNBOUNDED, 0, 1, 0, 7, 1],
+            &[4, 6, 4, 6, 11, 6, 13, 14],
+        ];
+        let names = ["root", "list"].map(String::from).to_vec();
+        let words = records.concat();
+        let ir = Ir::read(&words, &blob, vec![15, 10], names, 0).expect("a well-formed record");
+        compile(&ir, limits, kept)
+    }
+
+    /// Everything but where it comes from.
+    fn shown(mut program: Program) -> String {
+        program.origins.clear();
+        format!("{program:?}")
+    }
+
+    #[test]
+    fn what_is_kept_changes_no_program() {
+        let kept = Kept::default();
+        let limits = CompileLimits::default();
+        for open in [&b"a"[..], b"b", b"a", b"bb"] {
+            let cold = lists(open, limits, &Kept::default()).expect("a format");
+            let warm = lists(open, limits, &kept).expect("a format");
+            assert_eq!(shown(warm), shown(cold));
+        }
+    }
+
+    #[test]
+    fn equal_rules_of_two_formats_have_one_origin() {
+        let kept = Kept::default();
+        let origins = |open: &[u8]| -> Vec<(String, Origin)> {
+            let program = lists(open, CompileLimits::default(), &kept).expect("a format");
+            program.names.into_iter().zip(program.origins).collect()
+        };
+        let (one, other) = (origins(b"a"), origins(b"b"));
+        let shared: Vec<&str> =
+            one.iter().filter(|rule| other.contains(rule)).map(|rule| rule.0.as_str()).collect();
+        assert_eq!(shared, ["list", "{40,90}", "members"]);
+    }
+
+    #[test]
+    fn what_is_kept_changes_no_verdict() {
+        let warm = Kept::default();
+        lists(b"a", CompileLimits::default(), &warm).expect("a format");
+        let verdict = |limits: CompileLimits, kept: &Kept| {
+            lists(b"a", limits, kept)
+                .map(|program| program.states.len())
+                .map_err(|error| format!("{error:?}"))
+        };
+        let all = CompileLimits::default();
+        for n in 0..120 {
+            for limits in [
+                CompileLimits { rules: n, ..all },
+                CompileLimits { states: n, ..all },
+                CompileLimits { dfa_states: n, ..all },
+                CompileLimits { edges: n, ..all },
+                CompileLimits { rules: 3, states: n, dfa_states: n / 4, edges: n },
+            ] {
+                assert_eq!(verdict(limits, &warm), verdict(limits, &Kept::default()), "{limits:?}");
+            }
+        }
+    }
 }

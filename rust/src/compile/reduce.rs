@@ -4,54 +4,128 @@
 //! finds what Thompson's construction doubles (the ends of `a|b` in a loop, the tails of literals) in linear time. It is not
 //! the full bisimulation: two separate cycles with the same language stay two.
 
-use rustc_hash::FxHashMap;
+use std::hash::{Hash, Hasher};
 
-use super::epsilon::{Rule, RuleState};
-use super::trim::drop_unreachable;
+use hashbrown::HashTable;
+use rustc_hash::FxHasher;
 
-pub fn reduce(rule: &mut Rule) {
-    let n = rule.states.len();
-    let mut into = vec![Vec::new(); n];
-    for (from, state) in (0u32..).zip(&rule.states) {
-        state.edges.iter().for_each(|edge| into[edge.target as usize].push(from));
-    }
-    let mut known: FxHashMap<RuleState, u32> = FxHashMap::default();
-    let mut merged: Vec<Option<u32>> = vec![None; n];
+use super::draft::sort_edges;
+use super::epsilon::{Automata, RuleState};
+use super::trim::Incoming;
+
+const NONE: u32 = u32::MAX;
+
+/// Merge states; edges lead to the states that stay. `into` may hold more edges than there are.
+pub fn reduce(automata: &mut Automata, into: &Incoming) {
+    let n = automata.states.len();
+    let mut reducer = Reducer {
+        merged: (0..n as u32).collect(),
+        next: vec![NONE; n],
+        known: HashTable::with_capacity(n),
+        open: (0..n as u32).collect(),
+        waiting: vec![true; n],
+        automata,
+        into,
+    };
     // Last states first: in a chain the tail is settled before what leads to it.
-    let mut open: Vec<u32> = (1..n as u32).collect();
-    let mut waiting = vec![true; n];
-    while let Some(state) = open.pop() {
-        waiting[state as usize] = false;
-        if merged[state as usize].is_some() || state == 0 {
-            continue;
-        }
-        // A stale entry (its state has changed since) only costs a missed merge, never a wrong one: it is checked.
-        let content = rule.states[state as usize].clone();
-        match known.get(&content).copied() {
-            Some(other)
-                if other != state
-                    && merged[other as usize].is_none()
-                    && rule.states[other as usize] == content =>
-            {
-                merged[state as usize] = Some(other);
-                for from in std::mem::take(&mut into[state as usize]) {
-                    redirect(&mut rule.states[from as usize], state, other);
-                    into[other as usize].push(from);
-                    if !std::mem::replace(&mut waiting[from as usize], true) {
-                        open.push(from);
-                    }
-                }
-            }
-            _ => {
-                known.insert(content, state);
-            }
+    while let Some(state) = reducer.open.pop() {
+        reducer.waiting[state as usize] = false;
+        if reducer.merged[state as usize] == state {
+            reducer.look_at(state);
         }
     }
-    drop_unreachable(rule);
 }
 
-fn redirect(state: &mut RuleState, from: u32, to: u32) {
-    state.edges.iter_mut().filter(|edge| edge.target == from).for_each(|edge| edge.target = to);
-    state.edges.sort_unstable();
-    state.edges.dedup();
+struct Reducer<'a> {
+    automata: &'a mut Automata,
+    into: &'a Incoming,
+    /// For each state the one that it was merged with, itself if none.
+    merged: Vec<u32>,
+    /// The states merged with one another are a list: the next one of each.
+    next: Vec<u32>,
+    /// States by content. An entry whose state has changed since costs a missed merge at most, never a wrong one.
+    known: HashTable<u32>,
+    open: Vec<u32>,
+    waiting: Vec<bool>,
+}
+
+impl Reducer<'_> {
+    fn look_at(&mut self, state: u32) {
+        self.redirect(state);
+        let rule = self.automata.states[state as usize].rule;
+        if state == self.automata.rules[rule as usize].start {
+            return;
+        }
+        let hash = content_hash(self.automata, state);
+        let (automata, merged) = (&*self.automata, &self.merged);
+        let same = |&other: &u32| merged[other as usize] == other && same_content(automata, state, other);
+        match self.known.find(hash, same) {
+            Some(&other) if other != state => self.merge(state, other),
+            Some(_) => {}
+            None => {
+                self.known.insert_unique(hash, state, |&known| content_hash(self.automata, known));
+            }
+        }
+    }
+
+    /// Let the edges of a state lead to states that stay.
+    fn redirect(&mut self, state: u32) {
+        let RuleState { first, last, .. } = self.automata.states[state as usize];
+        let edges = &mut self.automata.edges[first as usize..last as usize];
+        let mut changed = false;
+        for edge in &mut *edges {
+            let mut target = edge.target;
+            while self.merged[target as usize] != target {
+                let next = self.merged[target as usize];
+                self.merged[target as usize] = self.merged[next as usize];
+                target = next;
+            }
+            changed |= target != edge.target;
+            edge.target = target;
+        }
+        if changed && edges.len() > 1 {
+            self.automata.states[state as usize].last = first + sort_edges(edges) as u32;
+        }
+    }
+
+    fn merge(&mut self, state: u32, other: u32) {
+        self.merged[state as usize] = other;
+        let mut member = state;
+        loop {
+            for &(from, _) in self.into.of(member) {
+                if !self.waiting[from as usize] && self.merged[from as usize] == from {
+                    self.waiting[from as usize] = true;
+                    self.open.push(from);
+                }
+            }
+            match self.next[member as usize] {
+                NONE => break,
+                next => member = next,
+            }
+        }
+        // The list of `state` goes in front of what follows `other`.
+        self.next[member as usize] = self.next[other as usize];
+        self.next[other as usize] = state;
+    }
+}
+
+fn same_content(automata: &Automata, a: u32, b: u32) -> bool {
+    let (one, other) = (&automata.states[a as usize], &automata.states[b as usize]);
+    let places = |state: &RuleState| RuleState { first: 0, last: 0, ..*state };
+    a == b || (places(one) == places(other) && automata.edges(a) == automata.edges(b))
+}
+
+fn content_hash(automata: &Automata, state: u32) -> u64 {
+    let content = &automata.states[state as usize];
+    let mut hasher = FxHasher::default();
+    hasher.write_u64(u64::from(content.rule) << 1 | u64::from(content.accept));
+    hasher.write_u64(u64::from(content.valid_from) << 32 | u64::from(content.valid_to));
+    content.guard.hash(&mut hasher);
+    for edge in automata.edges(state) {
+        let key = edge.key();
+        hasher.write_u64(key as u64);
+        hasher.write_u64((key >> 64) as u64);
+    }
+    // The table takes its control bits from the top, where this hash is weak.
+    hasher.finish().wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }

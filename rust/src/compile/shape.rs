@@ -1,9 +1,16 @@
 //! What can be said of each IR node before anything is built: how large, whether it can be empty, which rules to inline.
 
+use super::draft::Bounds;
 use super::ir::{Ir, Node, UNBOUNDED};
+use super::rows::Rows;
 
 /// A rule of at most this many positions is copied to where it is used; a call costs a frame at run time.
 const MAX_INLINED: u64 = 12;
+
+/// A repeat is unrolled into copies while they have at most this many positions; past that it is counted.
+///
+/// Copies make plain states, which need no counter in the frame; 32 keeps `\d{4}-\d{2}` and hex groups plain.
+const MAX_UNROLLED: u64 = 32;
 
 /// A node changes once, and again for each `~` around what it depends on; those are nested at most 100 deep.
 const MAX_FLIPS: u8 = 200;
@@ -49,12 +56,54 @@ impl Shapes {
         self.inlined[rule as usize]
     }
 
-    /// Fixpoint over a work list: a node is looked at again when a child or the rule it refers to has changed.
+    /// The bounds of a repeat that becomes a rule with a counter.
+    pub fn counted(&self, body: u32, min: u32, max: u32) -> Option<Bounds> {
+        // An empty body counts for nothing: (x?){3,5} is x{0,5}.
+        let min = if self.nullable(body) { 0 } else { min };
+        let copies = if max == UNBOUNDED { min.max(1) } else { max };
+        let unrolled = u64::from(copies).saturating_mul(self.positions(body));
+        (copies > 1 && unrolled > MAX_UNROLLED).then_some(Bounds { min, max })
+    }
+
+    /// The counted parts of an intersection as one, and all others, if there is a counted one with large bounds.
+    pub fn counted_parts(&self, ir: &Ir, parts: &[u32]) -> Option<(u32, Bounds, Vec<u32>)> {
+        let mut found: Option<(u32, Bounds)> = None;
+        let mut others = Vec::new();
+        for &part in parts {
+            let Node::Repeat { body, min, max } = ir.node(part) else {
+                others.push(part);
+                continue;
+            };
+            let copies = u64::from(if max == UNBOUNDED { min } else { max });
+            if copies.saturating_mul(self.positions(body)) <= MAX_UNROLLED {
+                others.push(part);
+                continue;
+            }
+            let (known, bounds) = *found.get_or_insert((body, Bounds { min, max }));
+            if known != body {
+                return None;
+            }
+            found = Some((body, Bounds { min: bounds.min.max(min), max: bounds.max.min(max) }));
+        }
+        let (body, bounds) = found?;
+        (!others.is_empty() && bounds.min <= bounds.max).then_some((body, bounds, others))
+    }
+
+    /// One round, children first, settles all but what hangs on a reference to a rule further on. The rest is a fixpoint over
+    /// a work list: a node is looked at again when a child or the rule it refers to has changed.
     ///
-    /// A round over all nodes until nothing changes takes a round a rule on a chain of 20,000 rules.
+    /// Rounds over all nodes until nothing changes take a round a rule on a chain of 20,000 rules.
     fn settle_nullable(&mut self, ir: &Ir) {
-        let parents = Parents::new(ir);
-        let mut open: Vec<u32> = (0..ir.n_nodes() as u32).rev().collect();
+        let n = ir.n_nodes() as u32;
+        for id in 0..n {
+            self.nullable[id as usize] = self.is_nullable(ir, ir.node(id));
+        }
+        let is_open = |id: &u32| self.is_nullable(ir, ir.node(*id)) != self.nullable[*id as usize];
+        let mut open: Vec<u32> = (0..n).filter(is_open).collect();
+        if open.is_empty() {
+            return;
+        }
+        let parents = parents(ir);
         let mut flips = vec![0u8; ir.n_nodes()];
         while let Some(id) = open.pop() {
             let now = self.is_nullable(ir, ir.node(id));
@@ -94,10 +143,11 @@ impl Shapes {
     fn settle_positions(&mut self, ir: &Ir, order: &[u32]) {
         let uses = count_uses(ir);
         let mut known = vec![false; ir.n_nodes()];
+        let (mut nodes, mut open) = (Vec::new(), Vec::new());
         for &rule in order {
             let body = ir.rules[rule as usize];
-            let mut nodes = Vec::new();
-            let mut open = vec![body];
+            nodes.clear();
+            open.push(body);
             while let Some(node) = open.pop() {
                 if !std::mem::replace(&mut known[node as usize], true) {
                     nodes.push(node);
@@ -105,7 +155,7 @@ impl Shapes {
                 }
             }
             nodes.sort_unstable();
-            for node in nodes {
+            for &node in &nodes {
                 self.positions[node as usize] = self.count_positions(ir, ir.node(node));
             }
             let small = self.positions[body as usize] <= MAX_INLINED || uses[rule as usize] <= 1;
@@ -137,30 +187,17 @@ impl Shapes {
 }
 
 /// For each node, the nodes whose language depends on it.
-struct Parents {
-    starts: Vec<u32>,
-    parents: Vec<u32>,
-}
-
-impl Parents {
-    fn new(ir: &Ir) -> Parents {
-        let mut pairs = Vec::new();
-        for id in 0..ir.n_nodes() as u32 {
-            for_each_child(ir.node(id), |child| pairs.push((child, id)));
-            if let Node::Reference(rule) = ir.node(id) {
-                pairs.push((ir.rules[rule as usize], id));
-            }
+fn parents(ir: &Ir) -> Rows<u32> {
+    let mut pairs = Vec::new();
+    for id in 0..ir.n_nodes() as u32 {
+        for_each_child(ir.node(id), |child| pairs.push((child, id)));
+        if let Node::Reference(rule) = ir.node(id) {
+            pairs.push((ir.rules[rule as usize], id));
         }
-        pairs.sort_unstable();
-        let mut starts = vec![0; ir.n_nodes() + 1];
-        pairs.iter().for_each(|&(child, _)| starts[child as usize + 1] += 1);
-        (1..starts.len()).for_each(|i| starts[i] += starts[i - 1]);
-        Parents { starts, parents: pairs.into_iter().map(|(_, parent)| parent).collect() }
     }
-
-    fn of(&self, node: u32) -> &[u32] {
-        &self.parents[self.starts[node as usize] as usize..self.starts[node as usize + 1] as usize]
-    }
+    let mut parents = Rows::default();
+    parents.sort(ir.n_nodes(), pairs.iter().copied());
+    parents
 }
 
 /// How often each rule is referred to by nodes; nodes are shared, so this is a lower bound of the copies.
@@ -208,33 +245,34 @@ pub fn for_each_child(node: Node, mut visit: impl FnMut(u32)) {
 /// Rules that can reach themselves, and all rules with callees first.
 fn recursive_rules(ir: &Ir) -> (Vec<bool>, Vec<u32>) {
     let graph = rule_graph(ir);
-    let components = super::components::components(graph.len(), |rule| graph[rule as usize].iter().copied());
-    let mut size = vec![0u32; graph.len()];
+    let n = ir.rules.len();
+    let components = super::components::components(n, |rule| graph.of(rule).iter().copied());
+    let mut size = vec![0u32; n];
     components.iter().for_each(|&component| size[component as usize] += 1);
-    let loops = |rule: usize| graph[rule].contains(&(rule as u32));
-    let recursive = (0..graph.len()).map(|rule| size[components[rule] as usize] > 1 || loops(rule)).collect();
-    let mut order: Vec<u32> = (0..graph.len() as u32).collect();
+    let loops = |rule: usize| graph.of(rule as u32).contains(&(rule as u32));
+    let recursive = (0..n).map(|rule| size[components[rule] as usize] > 1 || loops(rule)).collect();
+    let mut order: Vec<u32> = (0..n as u32).collect();
     order.sort_by_key(|&rule| components[rule as usize]);
     (recursive, order)
 }
 
 /// For each rule, the rules that its body refers to.
-fn rule_graph(ir: &Ir) -> Vec<Vec<u32>> {
+fn rule_graph(ir: &Ir) -> Rows<u32> {
     let mut stamp = vec![u32::MAX; ir.n_nodes()];
-    let mut graph = Vec::with_capacity(ir.rules.len());
+    let (mut found, mut open) = (Vec::new(), Vec::new());
     for (rule, &body) in (0u32..).zip(&ir.rules) {
-        let mut found = Vec::new();
-        let mut open = vec![body];
+        open.push(body);
         while let Some(node) = open.pop() {
             if std::mem::replace(&mut stamp[node as usize], rule) == rule {
                 continue;
             }
             if let Node::Reference(to) = ir.node(node) {
-                found.push(to);
+                found.push((rule, to));
             }
             for_each_child(ir.node(node), |child| open.push(child));
         }
-        graph.push(found);
     }
+    let mut graph = Rows::default();
+    graph.sort(ir.rules.len(), found.iter().copied());
     graph
 }

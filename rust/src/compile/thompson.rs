@@ -1,65 +1,69 @@
-//! From IR nodes to a draft a rule: Thompson's construction, with an explicit stack instead of recursion.
+//! From IR nodes to drafts of rules: Thompson's construction, with an explicit stack instead of recursion.
 //!
 //! A reference to a rule becomes a call, or the rule's body where that is small or used once. A repeat with
 //! large bounds becomes a rule of its own with a counter: `x{0,100000}` costs what `x{0,10}` costs.
 
-use std::collections::VecDeque;
+use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Budget;
 use super::acyclic::{Acyclic, AcyclicBuilder};
 use super::dfa::{Dfa, determinise};
-use super::draft::{Bounds, Draft, Label};
+use super::draft::{Bounds, Draft, DraftRule, Ending, Label};
+use super::groups::{Groups, Kind, Speller};
 use super::ir::{Ir, Node, UNBOUNDED, little_words};
+use super::kept::{Built, Kept};
 use super::shape::Shapes;
 use super::utf8::utf8_automaton;
 use crate::error::{Error, Result};
 use crate::memory::Memory;
+use crate::program::Action;
 
-/// A repeat is unrolled into copies while they have at most this many positions; past that it is counted.
-///
-/// Copies make plain states, which need no counter in the frame; 32 keeps `\d{4}-\d{2}` and hex groups plain.
-pub(super) const MAX_UNROLLED: u64 = 32;
 /// Literals in a choice are merged into one acyclic automaton from this many on.
 const MIN_MERGED_LITERALS: usize = 3;
 
 /// `&` and `~` are built by recursion, which ends here.
 const MAX_REGULAR_DEPTH: u32 = 100;
 
-/// Builds the drafts of all rules that the root reaches.
+/// Builds the drafts of groups.
 pub struct Thompson<'i, 'a> {
     ir: &'i Ir<'a>,
     shapes: &'i Shapes,
-    budget: &'i mut Budget,
-    pub drafts: Vec<Draft>,
-    pub names: Vec<String>,
-    rule_of: FxHashMap<u32, u32>,
-    counter_of: FxHashMap<(u32, u32, u32), u32>,
+    groups: &'i Groups,
+    pub budget: &'i mut Budget,
     utf8: FxHashMap<u32, Acyclic>,
-    regular: FxHashMap<u32, Dfa>,
+    kept: &'i Kept,
+    /// Spells regular parts out, and one spelling.
+    speller: Speller<'i, 'a>,
+    key: Vec<u8>,
+    regular: FxHashMap<u32, Arc<Built<Dfa>>>,
     /// How many & and ~ enclose what is being built; inside one, everything is copied in.
     regular_depth: u32,
-    /// What nodes that remember keep to.
-    pub memories: Vec<Memory>,
-    /// Rules of nodes that remember, and of counted intersections.
-    memory_of: FxHashMap<u32, u32>,
-    nested_of: FxHashMap<u32, u32>,
-    /// Rules declared and not built yet: (draft, node, kind).
-    queue: VecDeque<(u32, u32, Kind)>,
+    /// For each vertex, its place among the slots of the group being built.
+    slots: Vec<u32>,
+    /// Intersections that turned out not to be counted.
+    uncounted: FxHashSet<u32>,
+    /// What the group's nodes that remember keep to.
+    memories: Vec<Memory>,
+    /// What the group's edges do.
+    actions: Vec<Action>,
+    tasks: Vec<Task>,
+    /// An empty draft, with the memory of the last one.
+    draft: Draft,
+    /// In the draft being built, the state after a part of a sequence that leads to a state: (sequence, part, state).
+    suffixes: FxHashMap<(u32, u32, u32), u32>,
 }
 
-/// How a rule is built.
-#[derive(Debug, Clone, Copy)]
-enum Kind {
-    Plain,
-    /// A counted loop over its node.
-    Counted(Bounds),
-    /// Its node remembers.
-    Memory,
+/// The drafts of a group.
+pub struct Drafts {
+    pub draft: Draft,
+    pub memories: Vec<Memory>,
+    pub actions: Vec<Action>,
 }
 
 /// One node to be built between two states.
+#[derive(Clone, Copy)]
 pub(super) struct Task {
     pub node: u32,
     pub from: u32,
@@ -67,22 +71,31 @@ pub(super) struct Task {
 }
 
 impl<'i, 'a> Thompson<'i, 'a> {
-    pub fn new(ir: &'i Ir<'a>, shapes: &'i Shapes, budget: &'i mut Budget) -> Self {
+    pub fn new(
+        ir: &'i Ir<'a>,
+        shapes: &'i Shapes,
+        groups: &'i Groups,
+        kept: &'i Kept,
+        budget: &'i mut Budget,
+    ) -> Self {
         Thompson {
             ir,
             shapes,
+            groups,
             budget,
-            drafts: Vec::new(),
-            names: Vec::new(),
-            rule_of: FxHashMap::default(),
-            counter_of: FxHashMap::default(),
             utf8: FxHashMap::default(),
+            kept,
+            speller: Speller::new(ir, shapes),
+            key: Vec::new(),
             regular: FxHashMap::default(),
             regular_depth: 0,
+            uncounted: FxHashSet::default(),
+            slots: vec![0; groups.vertices.len()],
             memories: Vec::new(),
-            memory_of: FxHashMap::default(),
-            nested_of: FxHashMap::default(),
-            queue: VecDeque::new(),
+            actions: Vec::new(),
+            tasks: Vec::new(),
+            draft: Draft::default(),
+            suffixes: FxHashMap::default(),
         }
     }
 
@@ -90,124 +103,104 @@ impl<'i, 'a> Thompson<'i, 'a> {
         self.ir
     }
 
-    pub(super) fn positions(&self, node: u32) -> u64 {
-        self.shapes.positions(node)
-    }
-
-    pub(super) fn intersect(&mut self, a: &Dfa, b: &Dfa) -> Result<Dfa> {
-        a.intersection(b, self.budget)
+    pub(super) fn shapes(&self) -> &'i Shapes {
+        self.shapes
     }
 
     pub(super) fn spend_states(&mut self, n: u64) -> Result<()> {
         self.budget.spend_states(n)
     }
 
-    /// Build everything that the root needs; draft 0 is the root.
-    pub fn build(mut self) -> Result<(Vec<Draft>, Vec<String>, Vec<Memory>)> {
-        self.rule(self.ir.root)?;
-        while let Some((draft, node, kind)) = self.queue.pop_front() {
-            let built = match kind {
-                Kind::Plain => self.draft(node, None)?,
-                Kind::Counted(bounds) => self.draft(node, Some(bounds))?,
-                Kind::Memory => self.memory_draft(node)?,
+    /// Build the rules of a group. An intersection that cannot be counted has no rule then: `None`.
+    pub fn build(&mut self, group: u32) -> Result<Option<Drafts>> {
+        let plan = &self.groups.plans[group as usize];
+        (0..).zip(&plan.slots).for_each(|(slot, &vertex)| self.slots[vertex as usize] = slot);
+        self.budget.spend_rules(u64::from(plan.n_rules))?;
+        self.actions = vec![Action::None, Action::Count];
+        let mut draft = std::mem::take(&mut self.draft);
+        self.suffixes.clear();
+        for &vertex in &plan.slots[..plan.n_rules as usize] {
+            let vertex = &self.groups.vertices[vertex as usize];
+            let rule = match vertex.kind {
+                Kind::Plain => self.plain(&mut draft, vertex.node)?,
+                Kind::Counted { min, max } => self.counted(&mut draft, vertex.node, Bounds { min, max })?,
+                Kind::Memory => self.memory_rule(&mut draft, vertex.node)?,
+                Kind::Intersection => match self.counted_rule(&mut draft, vertex.node)? {
+                    Some(rule) => rule,
+                    None => return Ok(None),
+                },
             };
-            self.drafts[draft as usize] = built;
+            draft.rules.push(rule);
         }
-        Ok((self.drafts, self.names, self.memories))
+        let (memories, actions) = (std::mem::take(&mut self.memories), std::mem::take(&mut self.actions));
+        Ok(Some(Drafts { draft, memories, actions }))
     }
 
-    fn declare(&mut self, name: String, node: u32, kind: Kind) -> Result<u32> {
-        self.budget.spend_rules(1)?;
-        let id = self.drafts.len() as u32;
-        self.drafts.push(Draft::default());
-        self.names.push(name);
-        self.queue.push_back((id, node, kind));
-        Ok(id)
+    /// Give the memory of a draft back.
+    pub fn give_back(&mut self, mut draft: Draft) {
+        draft.clear();
+        self.draft = draft;
     }
 
-    fn rule(&mut self, rule: u32) -> Result<u32> {
-        if let Some(&id) = self.rule_of.get(&rule) {
-            return Ok(id);
-        }
-        let id =
-            self.declare(self.ir.names[rule as usize].clone(), self.ir.rules[rule as usize], Kind::Plain)?;
-        self.rule_of.insert(rule, id);
-        Ok(id)
+    /// Remember that the intersection of a group is not counted.
+    pub fn refuse_count(&mut self, group: u32) {
+        self.uncounted.insert(self.groups.plans[group as usize].slots[0]);
     }
 
-    fn counter(&mut self, body: u32, bounds: Bounds) -> Result<u32> {
-        let key = (body, bounds.min, bounds.max);
-        if let Some(&id) = self.counter_of.get(&key) {
-            return Ok(id);
-        }
-        let name = format!("{{{},{}}}", bounds.min, display_max(bounds.max));
-        let id = self.declare(name, body, Kind::Counted(bounds))?;
-        self.counter_of.insert(key, id);
-        Ok(id)
+    fn plain(&mut self, draft: &mut Draft, node: u32) -> Result<DraftRule> {
+        let rule = draft.rule(Ending::Free);
+        self.run(draft, Task { node, from: rule.start, to: rule.end })?;
+        Ok(rule)
     }
 
-    fn draft(&mut self, node: u32, bounds: Option<Bounds>) -> Result<Draft> {
-        let mut draft = Draft::default();
-        draft.start = draft.state();
-        draft.end = draft.state();
-        draft.bounds = bounds;
-        let mut tasks = Vec::new();
-        if bounds.is_some() {
-            let after = draft.state();
-            draft.counted = Some(after);
-            draft.epsilons.push((draft.start, draft.end));
-            tasks.push(Task { node, from: draft.end, to: after });
-        } else {
-            tasks.push(Task { node, from: draft.start, to: draft.end });
-        }
-        while let Some(task) = tasks.pop() {
-            self.step(&mut draft, task, &mut tasks)?;
-        }
-        Ok(draft)
+    fn counted(&mut self, draft: &mut Draft, node: u32, bounds: Bounds) -> Result<DraftRule> {
+        let mut rule = draft.rule(Ending::Free);
+        let after = draft.state();
+        (rule.bounds, rule.counted) = (Some(bounds), Some(after));
+        draft.epsilons.push((rule.start, rule.end));
+        self.run(draft, Task { node, from: rule.end, to: after })?;
+        Ok(rule)
     }
 
     /// Build one node into a draft.
     pub(super) fn run(&mut self, draft: &mut Draft, task: Task) -> Result<()> {
-        let mut tasks = vec![task];
+        let mut tasks = std::mem::take(&mut self.tasks);
+        tasks.push(task);
         while let Some(task) = tasks.pop() {
             self.step(draft, task, &mut tasks)?;
         }
+        self.tasks = tasks;
         Ok(())
     }
 
-    fn memory(&mut self, draft: &mut Draft, Task { node, from, to }: Task, name: &str) -> Result<()> {
+    pub(super) fn remember(&mut self, memory: Memory) -> u32 {
+        self.memories.push(memory);
+        self.memories.len() as u32 - 1
+    }
+
+    /// The number of an action that no edge has yet.
+    pub(super) fn action(&mut self, action: Action) -> u32 {
+        self.actions.push(action);
+        self.actions.len() as u32 - 1
+    }
+
+    /// Call the rule of a node.
+    fn call(&self, draft: &mut Draft, Task { node, from, to }: Task, kind: Kind, name: &str) -> Result<()> {
         if self.regular_depth > 0 {
             return Err(not_regular(name));
         }
-        let rule = match self.memory_of.get(&node) {
-            Some(&rule) => rule,
-            None => self.declare(name.into(), node, Kind::Memory)?,
-        };
-        self.memory_of.insert(node, rule);
-        draft.edge(from, Label::Call(rule), to);
+        draft.edge(from, Label::Call(self.slot(node, kind)), to);
         Ok(())
     }
 
-    fn nested(&mut self, draft: &mut Draft, body: u32, from: u32, to: u32) -> Result<()> {
-        if self.regular_depth > 0 {
-            return Err(not_regular("a nested part"));
-        }
-        let rule = match self.nested_of.get(&body) {
-            Some(&rule) => rule,
-            None => self.declare("nested".into(), body, Kind::Plain)?,
-        };
-        self.nested_of.insert(body, rule);
-        draft.edge(from, Label::Nest(rule), to);
-        Ok(())
+    fn slot(&self, node: u32, kind: Kind) -> u32 {
+        let vertex = self.groups.find(node, kind).expect("the groups have all callees");
+        self.slots[vertex as usize]
     }
 
     /// dispatch: one arm a kind of node.
-    fn step(
-        &mut self,
-        draft: &mut Draft,
-        Task { node, from, to }: Task,
-        tasks: &mut Vec<Task>,
-    ) -> Result<()> {
+    fn step(&mut self, draft: &mut Draft, task: Task, tasks: &mut Vec<Task>) -> Result<()> {
+        let Task { node, from, to } = task;
         self.budget.spend_states(1)?;
         match self.ir.node(node) {
             Node::Empty => {}
@@ -224,22 +217,44 @@ impl<'i, 'a> Thompson<'i, 'a> {
                 let words = split_words(text, lengths);
                 self.splice(draft, &word_automaton(words), from, to)?;
             }
-            Node::Sequence(parts) => chain(draft, parts, from, to, tasks),
+            Node::Sequence(parts) => self.chain(draft, task, parts, tasks),
             Node::Choice(branches) => self.choice(draft, branches, from, to, tasks)?,
             Node::Repeat { body, min, max } => {
                 self.repeat(draft, Task { node: body, from, to }, min, max, tasks)?
             }
             Node::Reference(rule) => self.reference(draft, rule, from, to, tasks)?,
             Node::Intersection(_) | Node::Complement(_) => self.regular(draft, node, from, to)?,
-            Node::Members(_) => self.memory(draft, Task { node, from, to }, "members")?,
-            Node::Distinct(_) => self.memory(draft, Task { node, from, to }, "distinct items")?,
-            Node::Decimal { .. } => self.memory(draft, Task { node, from, to }, "decimal")?,
-            Node::Indentation { .. } => self.memory(draft, Task { node, from, to }, "indentation")?,
-            Node::Nested(body) => self.nested(draft, body, from, to)?,
+            Node::Members(_) => self.call(draft, task, Kind::Memory, "members")?,
+            Node::Distinct(_) => self.call(draft, task, Kind::Memory, "distinct items")?,
+            Node::Decimal { .. } => self.call(draft, task, Kind::Memory, "decimal")?,
+            Node::Indentation { .. } => self.call(draft, task, Kind::Memory, "indentation")?,
+            Node::Nested(_) if self.regular_depth > 0 => return Err(not_regular("a nested part")),
+            Node::Nested(body) => draft.edge(from, Label::Nest(self.slot(body, Kind::Plain)), to),
             Node::Special(_) if self.regular_depth > 0 => return Err(not_regular("a special token")),
             Node::Special(token) => draft.edge(from, Label::Special(token), to),
         }
         Ok(())
+    }
+
+    /// The parts one after another. What follows a part is the same wherever the sequence begins, so it is built once for
+    /// each state that the sequence leads to.
+    fn chain(&mut self, draft: &mut Draft, task: Task, parts: &[u32], tasks: &mut Vec<Task>) {
+        let Task { node, from, to } = task;
+        let mut at = from;
+        for (i, &part) in (0u32..).zip(parts) {
+            if i as usize + 1 == parts.len() {
+                tasks.push(Task { node: part, from: at, to });
+                return;
+            }
+            let next = draft.n_states;
+            let known = *self.suffixes.entry((node, i, to)).or_insert(next);
+            tasks.push(Task { node: part, from: at, to: known });
+            if known != next {
+                return;
+            }
+            at = draft.state();
+        }
+        draft.epsilons.push((from, to));
     }
 
     fn literal(&mut self, draft: &mut Draft, text: &[u8], from: u32, to: u32) -> Result<()> {
@@ -311,17 +326,15 @@ impl<'i, 'a> Thompson<'i, 'a> {
         tasks: &mut Vec<Task>,
     ) -> Result<()> {
         let Task { node: body, from, to } = task;
-        // An empty body counts for nothing: (x?){3,5} is x{0,5}.
-        let min = if self.shapes.nullable(body) { 0 } else { min };
-        let copies = if max == UNBOUNDED { min.max(1) } else { max };
-        let unrolled = u64::from(copies).saturating_mul(self.shapes.positions(body));
-        if copies > 1 && unrolled > MAX_UNROLLED && self.regular_depth == 0 {
-            let bounds = Bounds { min, max };
-            let rule = self.counter(body, bounds)?;
-            draft.edge(from, Label::Call(rule), to);
+        if self.regular_depth == 0
+            && let Some(Bounds { min, max }) = self.shapes.counted(body, min, max)
+        {
+            draft.edge(from, Label::Call(self.slot(body, Kind::Counted { min, max })), to);
             return Ok(());
         }
-        self.budget.spend_states(u64::from(copies))?;
+        // An empty body counts for nothing: (x?){3,5} is x{0,5}.
+        let min = if self.shapes.nullable(body) { 0 } else { min };
+        self.budget.spend_states(u64::from(if max == UNBOUNDED { min.max(1) } else { max }))?;
         unroll(draft, body, from, to, min, max, tasks);
         Ok(())
     }
@@ -340,8 +353,8 @@ impl<'i, 'a> Thompson<'i, 'a> {
         if self.regular_depth > 0 || self.shapes.inlined(rule) {
             tasks.push(Task { node: self.ir.rules[rule as usize], from, to });
         } else {
-            let rule = self.rule(rule)?;
-            draft.edge(from, Label::Call(rule), to);
+            let node = self.ir.rules[rule as usize];
+            draft.edge(from, Label::Call(self.slot(node, Kind::Plain)), to);
         }
         Ok(())
     }
@@ -349,13 +362,14 @@ impl<'i, 'a> Thompson<'i, 'a> {
     /// A part with `&` or `~`: built as one DFA, then copied in.
     fn regular(&mut self, draft: &mut Draft, node: u32, from: u32, to: u32) -> Result<()> {
         if self.regular_depth == 0
-            && let Node::Intersection(parts) = self.ir.node(node)
-            && let Some(rule) = self.counted_rule(node, parts)?
+            && let Some(vertex) = self.groups.find(node, Kind::Intersection)
+            && !self.uncounted.contains(&vertex)
         {
-            draft.edge(from, Label::Call(rule), to);
+            draft.edge(from, Label::Call(self.slots[vertex as usize]), to);
             return Ok(());
         }
         let dfa = self.dfa(node)?;
+        let dfa = &dfa.value;
         self.budget.spend_states(u64::from(dfa.n_states()))?;
         let base = draft.n_states;
         draft.n_states += dfa.n_states();
@@ -368,61 +382,76 @@ impl<'i, 'a> Thompson<'i, 'a> {
         for state in (0..dfa.n_states()).filter(|&state| dfa.accepts(state)) {
             draft.epsilons.push((base + state, to));
         }
-        self.regular.insert(node, dfa);
         Ok(())
     }
 
-    /// The rule of an intersection with a counted part, if it can be counted.
-    fn counted_rule(&mut self, node: u32, parts: &[u32]) -> Result<Option<u32>> {
-        if let Some(&rule) = self.memory_of.get(&node) {
-            return Ok(Some(rule));
+    /// The minimal DFA of a regular node. It costs what building it costs, however often it is asked for.
+    pub(super) fn dfa(&mut self, node: u32) -> Result<Arc<Built<Dfa>>> {
+        if let Some(dfa) = self.regular.get(&node)
+            && self.budget.spend_again(dfa.spent)
+        {
+            return Ok(Arc::clone(dfa));
         }
-        let Some((body, bounds, others)) = self.counted_parts(parts) else { return Ok(None) };
-        let Some(built) = self.counted_draft(body, bounds, &others)? else { return Ok(None) };
-        self.budget.spend_rules(1)?;
-        let id = self.drafts.len() as u32;
-        self.drafts.push(built);
-        self.names.push(format!("{{{},{}}}", bounds.min, display_max(bounds.max)));
-        self.memory_of.insert(node, id);
-        Ok(Some(id))
+        // What is inside another regular part is not kept on its own.
+        let built = if self.regular_depth > 0 { self.built_dfa(node)? } else { self.kept_dfa(node)? };
+        self.regular.insert(node, Arc::clone(&built));
+        Ok(built)
     }
 
-    /// The minimal DFA of a regular node.
-    pub(super) fn dfa(&mut self, node: u32) -> Result<Dfa> {
-        if let Some(dfa) = self.regular.remove(&node) {
-            return Ok(dfa);
-        }
+    fn kept_dfa(&mut self, node: u32) -> Result<Arc<Built<Dfa>>> {
+        let mut key = std::mem::take(&mut self.key);
+        key.clear();
+        self.speller.spell_regular(node, &mut key);
+        let known = self.kept.dfa(&key).filter(|known| self.budget.spend_again(known.spent));
+        let dfa = match known {
+            Some(known) => known,
+            None => {
+                let built = self.built_dfa(node)?;
+                self.kept.add_dfa(&key, built)
+            }
+        };
+        self.key = key;
+        Ok(dfa)
+    }
+
+    fn built_dfa(&mut self, node: u32) -> Result<Arc<Built<Dfa>>> {
         self.regular_depth += 1;
         if self.regular_depth > MAX_REGULAR_DEPTH {
             let what = format!("& and ~ are nested more than {MAX_REGULAR_DEPTH} deep");
             return Err(Error::Limit { what, limit: "regular_depth", value: u64::from(MAX_REGULAR_DEPTH) });
         }
+        let before = self.budget.spent();
         let dfa = match self.ir.node(node) {
-            Node::Intersection(parts) => {
-                let mut dfa = self.dfa(parts[0])?;
-                for &part in &parts[1..] {
-                    let other = self.dfa(part)?;
-                    dfa = dfa.intersection(&other, self.budget)?;
-                }
-                dfa
-            }
-            Node::Complement(body) => self.dfa(body)?.complement(self.budget)?,
-            _ => determinise(&self.draft(node, None)?, self.budget)?,
+            Node::Intersection(parts) => self.intersection(parts)?,
+            Node::Complement(body) => self.dfa(body)?.value.complement(self.budget)?,
+            _ => self.determinised(node)?,
         };
         self.regular_depth -= 1;
-        Ok(dfa)
+        Ok(Arc::new(Built::new(dfa, self.budget.spent().minus(before))))
     }
-}
 
-fn chain(draft: &mut Draft, parts: &[u32], from: u32, to: u32, tasks: &mut Vec<Task>) {
-    let mut at = from;
-    for (i, &node) in parts.iter().enumerate() {
-        let next = if i + 1 == parts.len() { to } else { draft.state() };
-        tasks.push(Task { node, from: at, to: next });
-        at = next;
+    /// A part alone is copied: an intersection is a node of its own.
+    pub(super) fn intersection(&mut self, parts: &[u32]) -> Result<Dfa> {
+        let first = self.dfa(parts[0])?;
+        let mut whole: Option<Dfa> = None;
+        for &part in &parts[1..] {
+            let other = self.dfa(part)?;
+            let so_far = whole.as_ref().unwrap_or(&first.value);
+            whole = Some(so_far.intersection(&other.value, self.budget)?);
+        }
+        Ok(whole.unwrap_or_else(|| first.value.copy()))
     }
-    if parts.is_empty() {
-        draft.epsilons.push((from, to));
+
+    fn determinised(&mut self, node: u32) -> Result<Dfa> {
+        let outer = std::mem::take(&mut self.suffixes);
+        let mut draft = Draft::default();
+        let rule = draft.rule(Ending::Free);
+        let mut tasks = vec![Task { node, from: rule.start, to: rule.end }];
+        while let Some(task) = tasks.pop() {
+            self.step(&mut draft, task, &mut tasks)?;
+        }
+        self.suffixes = outer;
+        determinise(&draft, &rule, self.budget)
     }
 }
 
@@ -455,10 +484,6 @@ fn unroll(draft: &mut Draft, body: u32, from: u32, to: u32, min: u32, max: u32, 
     draft.epsilons.push((at, to));
 }
 
-fn display_max(max: u32) -> String {
-    if max == UNBOUNDED { String::new() } else { max.to_string() }
-}
-
 pub fn char_ranges(pairs: &[u8]) -> impl Iterator<Item = (u32, u32)> + '_ {
     let mut words = little_words(pairs);
     std::iter::from_fn(move || Some((words.next()?, words.next()?)))
@@ -466,14 +491,26 @@ pub fn char_ranges(pairs: &[u8]) -> impl Iterator<Item = (u32, u32)> + '_ {
 
 /// The maximal runs of a set of bytes.
 pub fn class_ranges(set: &[u8; 32]) -> impl Iterator<Item = (u8, u8)> + '_ {
-    let has = |byte: usize| set[byte / 8] >> (byte % 8) & 1 == 1;
     let mut at = 0;
     std::iter::from_fn(move || {
-        let low = (at..256).find(|&byte| has(byte))?;
-        let high = (low..256).take_while(|&byte| has(byte)).last().expect("low is in the set");
-        at = high + 1;
-        Some((low as u8, high as u8))
+        let low = next_bit(set, at, 0)?;
+        at = next_bit(set, low, u64::MAX).unwrap_or(256);
+        Some((low as u8, (at - 1) as u8))
     })
+}
+
+/// The first bit from `at` on that is not the one in `flip`. 64 at a time: a class has two runs or three, and 256 bits.
+fn next_bit(set: &[u8; 32], at: u32, flip: u64) -> Option<u32> {
+    let mut keep = u64::MAX << (at % 64);
+    for word in at / 64..4 {
+        let bytes = &set[word as usize * 8..word as usize * 8 + 8];
+        let bits = (u64::from_le_bytes(bytes.try_into().expect("8 bytes")) ^ flip) & keep;
+        if bits != 0 {
+            return Some(word * 64 + bits.trailing_zeros());
+        }
+        keep = u64::MAX;
+    }
+    None
 }
 
 pub fn split_words<'a>(text: &'a [u8], lengths: &'a [u8]) -> impl Iterator<Item = &'a [u8]> {

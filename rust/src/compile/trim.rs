@@ -1,187 +1,213 @@
-//! Takes out what no text can use: calls to rules without a text, states without a way to the end, unused rules.
+//! Takes out what no text can use: calls to rules without a text, and states without a way to the end.
 
-use super::draft::{Action, Ending, Label};
-use super::epsilon::Rule;
-use crate::error::{Error, Result};
+use super::draft::{Edge, Ending, Label};
+use super::epsilon::Automata;
+use super::rows::Rows;
 use crate::memory::Memory;
+use crate::program::Action;
 
-/// Trim all rules in place; rule 0 is the root. An empty language is an error.
-pub fn trim(rules: &mut [Rule], names: &[String], memories: &[Memory]) -> Result<()> {
-    let live = Liveness::new(rules).settle(rules, memories);
-    if !live[0][0] && !rules[0].nullable {
-        return Err(Error::Grammar {
-            what: format!("no text at all is in the format: rule {:?} can never end", names[0]),
-            why: "every way through it runs into a part that no text can match, or into itself again".into(),
-            code: Some("grammar.empty"),
-        });
-    }
-    for (rule, live_states) in rules.iter_mut().zip(&live) {
-        for state in &mut rule.states {
-            state.edges.retain(|edge| {
-                let callee_lives = |callee: u32| live[callee as usize][0];
-                live_states[edge.target as usize]
-                    && !matches!(edge.label, Label::Call(callee) | Label::Nest(callee) if !callee_lives(callee))
-            });
-        }
-        drop_unreachable(rule);
-    }
-    Ok(())
+/// Take edges out that no text can use; states that nothing leads to any more stay. Returns which rules have a text
+/// besides the empty one.
+///
+/// `lives` says it of the callees that are no rules of the group.
+pub fn trim(
+    automata: &mut Automata,
+    into: &Incoming,
+    memories: &[Memory],
+    actions: &[Action],
+    lives: impl Fn(u32) -> bool,
+) -> Vec<bool> {
+    let liveness = Liveness {
+        automata,
+        into,
+        memories,
+        actions,
+        lives: &lives,
+        live: vec![false; automata.states.len()],
+        waiting: vec![Vec::new(); automata.rules.len()],
+        asked: vec![false; automata.rules.len()],
+        open: Vec::new(),
+        pending: Vec::new(),
+    };
+    let live = liveness.settle();
+    let rules: Vec<bool> = automata.rules.iter().map(|rule| live[rule.start as usize]).collect();
+    let callee_lives = |callee: u32| rules.get(callee as usize).copied().unwrap_or_else(|| lives(callee));
+    let stays = |edge: &Edge| {
+        live[edge.target as usize]
+            && !matches!(edge.label, Label::Call(callee) | Label::Nest(callee) if !callee_lives(callee))
+    };
+    retain(automata, stays);
+    rules
 }
 
-/// Whether what the rule keeps can ever let it end.
-fn can_end(rule: &Rule, live: &[bool], memories: &[Memory]) -> bool {
-    let edges =
-        || rule.states.iter().flat_map(|state| &state.edges).filter(|edge| live[edge.target as usize]);
-    match rule.ending {
-        Ending::Members { spec } => {
-            let Memory::Members(members) = &memories[spec as usize] else { return true };
-            let mut written = vec![false; members.required.len()];
-            for edge in edges() {
-                if let Action::Declare { member, .. } = edge.action {
-                    written[member as usize] = true;
-                }
-            }
-            let open = edges().filter_map(|edge| match edge.action {
-                Action::Close { open, .. } => Some(open),
-                _ => None,
-            });
-            let open_words = members.words_of(&open.collect()).map(|words| words.len());
-            let needed = members.required.iter().filter(|&&required| required).count();
-            let declared = written.iter().filter(|&&written| written).count();
-            members.required.iter().zip(&written).all(|(&required, &written)| written || !required)
-                && open_words.is_none_or(|open| open + declared >= members.min as usize)
-                && needed <= members.max as usize
-        }
-        Ending::Items { spec } => match &memories[spec as usize] {
-            Memory::Items(items) => {
-                let prefix = items.finite.len() - 1;
-                items.rest_words.as_ref().is_none_or(|rest| prefix + rest.len() >= items.min as usize)
-            }
-            _ => true,
-        },
-        Ending::Decimal { spec } => match &memories[spec as usize] {
-            Memory::Decimal(decimal) => decimal.goes_on(b""),
-            _ => true,
-        },
-        _ => true,
+fn retain(automata: &mut Automata, stays: impl Fn(&Edge) -> bool) {
+    if automata.edges.iter().all(&stays) {
+        return;
     }
+    let mut kept = 0;
+    for state in &mut automata.states {
+        let range = state.first as usize..state.last as usize;
+        state.first = kept;
+        for at in range {
+            let edge = automata.edges[at];
+            if stays(&edge) {
+                automata.edges[kept as usize] = edge;
+                kept += 1;
+            }
+        }
+        state.last = kept;
+    }
+    automata.edges.truncate(kept as usize);
 }
 
-/// Renumber the states that the start still reaches.
-pub fn drop_unreachable(rule: &mut Rule) {
-    let mut number = vec![u32::MAX; rule.states.len()];
-    let mut order = vec![0usize];
-    number[0] = 0;
-    let mut at = 0;
-    while at < order.len() {
-        for edge in &rule.states[order[at]].edges {
-            if number[edge.target as usize] == u32::MAX {
-                number[edge.target as usize] = order.len() as u32;
-                order.push(edge.target as usize);
-            }
-        }
-        at += 1;
-    }
-    let mut old = std::mem::take(&mut rule.states);
-    rule.states = order
-        .into_iter()
-        .map(|state| {
-            let edges = std::mem::take(&mut old[state].edges);
-            let mut state = old[state].clone();
-            state.edges = edges;
-            state.edges.iter_mut().for_each(|edge| edge.target = number[edge.target as usize]);
-            state
+/// For each state the edges that lead to it: the state before, and the callee if it is a call.
+pub type Incoming = Rows<(u32, u32)>;
+
+pub const NO_CALL: u32 = u32::MAX;
+
+pub fn incoming(automata: &Automata) -> Incoming {
+    let mut into = Rows::default();
+    let pairs = (0u32..).zip(&automata.states).flat_map(|(from, state)| {
+        automata.edges[state.first as usize..state.last as usize].iter().map(move |edge| {
+            let callee = match edge.label {
+                Label::Call(callee) | Label::Nest(callee) => callee,
+                _ => NO_CALL,
+            };
+            (edge.target, (from, callee))
         })
-        .collect();
+    });
+    into.sort(automata.states.len(), pairs);
+    into
 }
-
-/// The state before an edge, and its callee if it is a call.
-type Into = (u32, Option<u32>);
 
 /// A least fixpoint: which states have a way to the end of their rule.
-struct Liveness {
-    live: Vec<Vec<bool>>,
-    /// For each rule and state: the edges into it, as (state before, callee if the edge is a call).
-    into: Vec<Vec<Vec<Into>>>,
-    /// For each rule: states of callers that live as soon as the rule has a text.
-    waiting: Vec<Vec<(u32, u32)>>,
-    open: Vec<(u32, u32)>,
-    /// Rules that remember, whose start has a way on, but that lack a member or an item still.
+struct Liveness<'a, F> {
+    automata: &'a Automata,
+    into: &'a Incoming,
+    memories: &'a [Memory],
+    actions: &'a [Action],
+    lives: &'a F,
+    live: Vec<bool>,
+    /// For each rule: states that live as soon as the rule has a text.
+    waiting: Vec<Vec<u32>>,
+    /// Rules whose start was reached.
+    asked: Vec<bool>,
+    open: Vec<u32>,
+    /// Starts of rules that remember, which have a way on, but lack a member or an item still.
     pending: Vec<u32>,
 }
 
-impl Liveness {
-    fn new(rules: &[Rule]) -> Liveness {
-        let mut liveness = Liveness {
-            live: rules.iter().map(|rule| vec![false; rule.states.len()]).collect(),
-            into: rules.iter().map(|rule| vec![Vec::new(); rule.states.len()]).collect(),
-            waiting: vec![Vec::new(); rules.len()],
-            open: Vec::new(),
-            pending: Vec::new(),
-        };
-        for (id, rule) in rules.iter().enumerate() {
-            for (from, state) in (0u32..).zip(&rule.states) {
-                for edge in &state.edges {
-                    let callee = match edge.label {
-                        Label::Call(callee) | Label::Nest(callee) => Some(callee),
-                        _ => None,
-                    };
-                    liveness.into[id][edge.target as usize].push((from, callee));
-                }
-            }
-        }
-        liveness
-    }
-
-    fn settle(mut self, rules: &[Rule], memories: &[Memory]) -> Vec<Vec<bool>> {
-        for (id, rule) in (0u32..).zip(rules) {
-            for (state, _) in (0u32..).zip(&rule.states).filter(|(_, state)| state.accept) {
-                self.mark(id, state);
+impl<F: Fn(u32) -> bool> Liveness<'_, F> {
+    fn settle(mut self) -> Vec<bool> {
+        for (id, state) in (0u32..).zip(&self.automata.states) {
+            if state.accept {
+                self.mark(id);
             }
         }
         loop {
-            self.spread(rules, memories);
-            let ready = |rule: &u32| can_end(&rules[*rule as usize], &self.live[*rule as usize], memories);
-            let (now, later): (Vec<u32>, Vec<u32>) = self.pending.iter().partition(|&rule| ready(rule));
+            self.spread();
+            let pending = std::mem::take(&mut self.pending);
+            let (now, later): (Vec<u32>, Vec<u32>) = pending.iter().partition(|&&start| self.can_end(start));
             if now.is_empty() {
                 return self.live;
             }
             self.pending = later;
-            now.into_iter().for_each(|rule| self.mark(rule, 0));
+            now.into_iter().for_each(|start| self.mark(start));
         }
     }
 
-    fn spread(&mut self, rules: &[Rule], memories: &[Memory]) {
-        while let Some((rule, state)) = self.open.pop() {
-            for (from, callee) in std::mem::take(&mut self.into[rule as usize][state as usize]) {
-                match callee {
-                    Some(callee) if !self.live[callee as usize][0] => {
-                        self.waiting[callee as usize].push((rule, from));
-                    }
-                    // A rule that remembers has a text only once what it requires has one.
-                    _ if from == 0
-                        && !can_end(&rules[rule as usize], &self.live[rule as usize], memories) =>
-                    {
-                        self.pending.push(rule);
-                    }
-                    _ => self.mark(rule, from),
+    fn spread(&mut self) {
+        while let Some(state) = self.open.pop() {
+            let into = self.into;
+            for &(from, callee) in into.of(state) {
+                if callee == NO_CALL || self.callee_lives(callee) {
+                    self.reach(from);
+                } else if let Some(waiting) = self.waiting.get_mut(callee as usize) {
+                    waiting.push(from);
                 }
             }
-            if state == 0 {
-                for (caller, from) in std::mem::take(&mut self.waiting[rule as usize]) {
-                    if from == 0 && !can_end(&rules[caller as usize], &self.live[caller as usize], memories) {
-                        self.pending.push(caller);
-                    } else {
-                        self.mark(caller, from);
-                    }
-                }
+            let rule = self.automata.states[state as usize].rule as usize;
+            if state == self.automata.rules[rule].start {
+                std::mem::take(&mut self.waiting[rule]).into_iter().for_each(|from| self.reach(from));
             }
         }
     }
 
-    fn mark(&mut self, rule: u32, state: u32) {
-        if !std::mem::replace(&mut self.live[rule as usize][state as usize], true) {
-            self.open.push((rule, state));
+    fn callee_lives(&self, callee: u32) -> bool {
+        match self.automata.rules.get(callee as usize) {
+            Some(rule) => self.live[rule.start as usize],
+            None => (self.lives)(callee),
         }
+    }
+
+    fn reach(&mut self, state: u32) {
+        let rule = self.automata.states[state as usize].rule as usize;
+        if state != self.automata.rules[rule].start {
+            self.mark(state);
+        } else if !std::mem::replace(&mut self.asked[rule], true) {
+            // A rule that remembers has a text only once what it requires has one.
+            if self.can_end(state) { self.mark(state) } else { self.pending.push(state) }
+        }
+    }
+
+    fn mark(&mut self, state: u32) {
+        if !std::mem::replace(&mut self.live[state as usize], true) {
+            self.open.push(state);
+        }
+    }
+
+    /// Whether what the rule of a start keeps can ever let it end.
+    fn can_end(&self, start: u32) -> bool {
+        let rule = self.automata.states[start as usize].rule;
+        match self.automata.rules[rule as usize].ending {
+            Ending::Members { spec } => self.members_can_end(rule, spec),
+            Ending::Items { spec } => match &self.memories[spec as usize] {
+                Memory::Items(items) => {
+                    let prefix = items.finite.len() - 1;
+                    items.rest_words.as_ref().is_none_or(|rest| prefix + rest.len() >= items.min as usize)
+                }
+                _ => true,
+            },
+            Ending::Decimal { spec } => match &self.memories[spec as usize] {
+                Memory::Decimal(decimal) => decimal.goes_on(b""),
+                _ => true,
+            },
+            _ => true,
+        }
+    }
+
+    fn members_can_end(&self, rule: u32, spec: u32) -> bool {
+        let Memory::Members(members) = &self.memories[spec as usize] else { return true };
+        let actions = || {
+            let next = self.automata.rules.get(rule as usize + 1);
+            let end = next.map_or(self.automata.states.len() as u32, |next| next.start);
+            let states = self.automata.rules[rule as usize].start..end;
+            let edges = states.flat_map(|state| self.automata.edges(state));
+            edges
+                .filter(|edge| self.live[edge.target as usize])
+                .map(|edge| self.actions[edge.action as usize])
+        };
+        let mut written = vec![false; members.required.len()];
+        for action in actions() {
+            if let Action::Declare { member, .. } = action {
+                written[member as usize] = true;
+            }
+        }
+        let declared = written.iter().filter(|&&written| written).count();
+        let required = || members.required.iter().filter(|&&required| required).count();
+        let has_required =
+            members.required.iter().zip(&written).all(|(&required, &written)| written || !required);
+        // Listing the open keys takes long, and nearly all objects may be small.
+        let has_enough = || {
+            let open = actions().filter_map(|action| match action {
+                Action::Close { open, .. } => Some(open),
+                _ => None,
+            });
+            let open_words = members.words_of(&open.collect()).map(|words| words.len());
+            open_words.is_none_or(|open| open + declared >= members.min as usize)
+        };
+        has_required
+            && required() <= members.max as usize
+            && (declared >= members.min as usize || has_enough())
     }
 }

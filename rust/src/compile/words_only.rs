@@ -4,9 +4,10 @@
 
 use super::Budget;
 use super::acyclic::Acyclic;
+use super::kept::unique_number;
 use super::thompson::{split_words, word_automaton};
 use crate::error::Result;
-use crate::program::{Action, ByteEdge, Ending, Guard, NO_ACTION, Program, State, UNBOUNDED};
+use crate::program::{Action, ByteEdge, Ending, Guard, NO_ACTION, Origin, Program, State, UNBOUNDED};
 
 pub fn program(text: &[u8], lengths: &[u8], name: &str, budget: &mut Budget) -> Result<Program> {
     let automaton = word_automaton(split_words(text, lengths));
@@ -22,6 +23,7 @@ pub fn program(text: &[u8], lengths: &[u8], name: &str, budget: &mut Budget) -> 
         endings: vec![Ending::Free],
         remembers: vec![false],
         memories: Vec::new(),
+        origins: vec![Origin { group: unique_number(), rule: 0 }],
         names: vec![name.into()],
         thresholds: vec![Vec::new()],
         nullable: automaton.states[0].accept,

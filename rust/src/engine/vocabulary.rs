@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::arena::lock;
 use super::part::{CharSet, Part};
+use crate::compile::kept::Kept;
 use crate::error::{Error, Result};
 use crate::mask::{n_words, set};
 use crate::trie::Trie;
@@ -28,6 +29,8 @@ pub struct Vocabulary {
     blob: Vec<u8>,
     offsets: Vec<u32>,
     parts: Mutex<Parts>,
+    /// What compiles for this vocabulary leave for later ones.
+    pub compiled: Kept,
 }
 
 #[derive(Debug, Default)]
@@ -79,6 +82,7 @@ impl Vocabulary {
             blob,
             offsets,
             parts: Mutex::default(),
+            compiled: Kept::default(),
         })
     }
 
@@ -144,13 +148,14 @@ impl Vocabulary {
         Some(part)
     }
 
-    /// Heap bytes held: the trie, the tokens, and the parts built so far.
+    /// Heap bytes held: the trie, the tokens, the parts built so far, and what compiles left.
     pub fn heap_bytes(&self) -> usize {
         self.trie.heap_bytes()
             + self.blob.len()
             + self.offsets.len() * 4
             + (self.ordinary.len() + self.special.len()) * 4
             + lock(&self.parts).bytes
+            + self.compiled.heap_bytes()
     }
 
     /// All parts with their classes, in the order of the classes.

@@ -130,7 +130,8 @@ impl PyIndex {
                 let words: Vec<u32> = crate::compile::ir::little_words(&words).collect();
                 let ir = Ir::read(&words, &blob, rules, names, root)?;
                 let [rules, states, dfa_states, edges, mask_work, stack_depth, cache_bytes] = limits;
-                let program = compile(&ir, CompileLimits { rules, states, dfa_states, edges })?;
+                let limits = CompileLimits { rules, states, dfa_states, edges };
+                let program = compile(&ir, limits, &vocabulary.compiled)?;
                 let stack_depth = u32::try_from(stack_depth).unwrap_or(u32::MAX);
                 let serve = ServeLimits { mask_work, stack_depth, cache_bytes };
                 Index::checked(program, vocabulary, serve)

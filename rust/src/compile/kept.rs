@@ -1,0 +1,175 @@
+//! Which parts of a format were compiled before?
+//!
+//! Most formats share rules: nearly every JSON Schema has "any JSON value" and "a JSON string" in it. A group of rules
+//! is made from its key alone (`groups.rs`), so its automata are kept under the key, and so are the DFAs of regular
+//! parts. What is kept changes no program and no verdict: what building would have spent is spent when it is used again.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rustc_hash::FxHashMap;
+
+use super::Spent;
+use super::dfa::Dfa;
+use super::layout::Fragment;
+
+/// Half of what may be held: a generation is given up when the next one is full, and what is used lives on in the next.
+const GENERATION_BYTES: usize = 2 << 20;
+/// What takes more than this belongs to one format, and would only crowd others out.
+const MAX_BYTES: usize = 64 << 10;
+
+/// What compiles leave for later ones. Shared between threads.
+#[derive(Debug, Default)]
+pub struct Kept {
+    groups: Mutex<Generations<Fragment>>,
+    dfas: Mutex<Generations<Dfa>>,
+}
+
+/// Something built, and what it took.
+#[derive(Debug)]
+pub struct Built<T> {
+    pub value: T,
+    pub spent: Spent,
+    /// No two things built by this process have the same number.
+    pub number: u64,
+}
+
+impl<T> Built<T> {
+    pub fn new(value: T, spent: Spent) -> Built<T> {
+        Built { value, spent, number: unique_number() }
+    }
+}
+
+/// A number that this process has not given before.
+pub fn unique_number() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+/// What is kept by key, with its bytes.
+type Entries<T> = FxHashMap<Box<[u8]>, (Arc<Built<T>>, usize)>;
+
+#[derive(Debug)]
+struct Generations<T> {
+    new: Entries<T>,
+    old: Entries<T>,
+    /// Of `new`.
+    bytes: usize,
+    old_bytes: usize,
+}
+
+impl<T> Default for Generations<T> {
+    fn default() -> Self {
+        Generations { new: FxHashMap::default(), old: FxHashMap::default(), bytes: 0, old_bytes: 0 }
+    }
+}
+
+/// What can be kept knows its size.
+pub trait HeapBytes {
+    /// Heap bytes held.
+    fn heap_bytes(&self) -> usize;
+}
+
+impl<T: HeapBytes> Generations<T> {
+    fn find(&mut self, key: &[u8]) -> Option<Arc<Built<T>>> {
+        if let Some((found, _)) = self.new.get(key) {
+            return Some(Arc::clone(found));
+        }
+        let (key, (found, bytes)) = self.old.remove_entry(key)?;
+        self.old_bytes -= bytes;
+        self.insert(key, Arc::clone(&found), bytes);
+        Some(found)
+    }
+
+    /// Keep something; returns what is kept under the key, which another thread may have built meanwhile.
+    fn add(&mut self, key: &[u8], built: Arc<Built<T>>) -> Arc<Built<T>> {
+        let bytes = key.len() + built.value.heap_bytes() + size_of::<Built<T>>() + 64;
+        if bytes > MAX_BYTES {
+            return built;
+        }
+        if let Some(known) = self.find(key) {
+            return known;
+        }
+        self.insert(key.into(), Arc::clone(&built), bytes);
+        built
+    }
+
+    fn insert(&mut self, key: Box<[u8]>, built: Arc<Built<T>>, bytes: usize) {
+        if self.bytes + bytes > GENERATION_BYTES {
+            self.old = std::mem::take(&mut self.new);
+            self.old_bytes = std::mem::take(&mut self.bytes);
+        }
+        self.bytes += bytes;
+        self.new.insert(key, (built, bytes));
+    }
+}
+
+impl Kept {
+    pub fn group(&self, key: &[u8]) -> Option<Arc<Built<Fragment>>> {
+        lock(&self.groups).find(key)
+    }
+
+    pub fn add_group(&self, key: &[u8], built: Arc<Built<Fragment>>) -> Arc<Built<Fragment>> {
+        lock(&self.groups).add(key, built)
+    }
+
+    pub fn dfa(&self, key: &[u8]) -> Option<Arc<Built<Dfa>>> {
+        lock(&self.dfas).find(key)
+    }
+
+    pub fn add_dfa(&self, key: &[u8], built: Arc<Built<Dfa>>) -> Arc<Built<Dfa>> {
+        lock(&self.dfas).add(key, built)
+    }
+
+    /// Heap bytes held.
+    pub fn heap_bytes(&self) -> usize {
+        let (groups, dfas) = (lock(&self.groups), lock(&self.dfas));
+        groups.bytes + groups.old_bytes + dfas.bytes + dfas.old_bytes
+    }
+}
+
+/// What is kept is whole after a panic: nothing is changed half-way.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::{Built, GENERATION_BYTES, Generations, HeapBytes, MAX_BYTES};
+
+    #[derive(Debug)]
+    struct Sized(usize);
+
+    impl HeapBytes for Sized {
+        fn heap_bytes(&self) -> usize {
+            self.0
+        }
+    }
+
+    fn add(kept: &mut Generations<Sized>, key: u32, bytes: usize) -> u64 {
+        kept.add(&key.to_le_bytes(), Arc::new(Built::new(Sized(bytes), Default::default()))).number
+    }
+
+    #[test]
+    fn what_is_used_outlives_what_is_not_and_the_bytes_stay_bounded() {
+        let mut kept = Generations::default();
+        let number = add(&mut kept, 0, 1_000);
+        for key in 1..1_000 {
+            add(&mut kept, key, 20_000);
+            assert_eq!(kept.find(&0u32.to_le_bytes()).map(|built| built.number), Some(number));
+            assert!(kept.bytes <= GENERATION_BYTES && kept.old_bytes <= GENERATION_BYTES);
+        }
+        assert!(kept.find(&1u32.to_le_bytes()).is_none());
+        assert_eq!(kept.old.values().map(|entry| entry.1).sum::<usize>(), kept.old_bytes);
+    }
+
+    #[test]
+    fn the_first_of_two_with_one_key_stays_and_large_ones_do_not() {
+        let mut kept = Generations::default();
+        let number = add(&mut kept, 7, 10);
+        assert_eq!(add(&mut kept, 7, 10), number);
+        assert_ne!(add(&mut kept, 8, MAX_BYTES), add(&mut kept, 8, MAX_BYTES));
+    }
+}
