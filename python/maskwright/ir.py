@@ -273,14 +273,17 @@ class Builder:
 
     def sequence(self, parts: Sequence[Node]) -> Node:
         """The parts, one after the other; no parts: the empty text."""
-        if len(parts) == 1:
-            return parts[0]
-        return self._node((OP_SEQUENCE, len(parts), *parts)) if parts else self.literal(b"")
+        n = len(parts)
+        if n > 1:
+            return self._node((OP_SEQUENCE, n, *parts))
+        return parts[0] if n else self.literal(b"")
 
     def choice(self, branches: Sequence[Node]) -> Node:
         """Any of the branches; no branches: the empty language."""
         if len(branches) == 1:
             return branches[0]
+        if len(branches) == 2 and branches[0] != branches[1]:
+            return self._node((OP_CHOICE, 2, *branches))
         unique = tuple(dict.fromkeys(branches))
         if len(unique) == 1:
             return unique[0]
@@ -419,30 +422,22 @@ class Builder:
         >>> other.grammar(other.rule("number", grafted)) == straight
         True
         """
-        records: list[list[int]] = []
-        needed = {node}
-        for number, known in reversed(list(enumerate(self._records()))):
-            if number in needed:
-                records.append([number, *known])
-                needed.update(known[i] for i in _inner(known)[0])
         words: list[int] = []
         nodes: list[int] = []
         blobs: list[int] = []
         blob = bytearray()
         places: dict[Node, Node] = {}
-        for number, *record in reversed(records):
-            inner, texts = _inner(record)
+        for number, record, inner, texts in self._needed(node):
             start = len(words)
             nodes += [start + i for i in inner]
             blobs += [start + i for i in texts]
+            words += record
             for i in inner:
-                record[i] = places[record[i]]
+                words[start + i] = places[record[i]]
             for i in texts:
                 size = record[i + 1] * (4 if record[0] == OP_LITERALS and i == 4 else 1)
-                text = self._blob[record[i] : record[i] + size]
-                record[i] = len(blob)
-                blob += text
-            words += record
+                words[start + i] = len(blob)
+                blob += self._blob[record[i] : record[i] + size]
             places[number] = len(places)
         return Fragment(
             np.array(words, np.int64),
@@ -494,6 +489,17 @@ class Builder:
     def _encoded(self) -> bytes:
         """All records: those of the builder that this one is a copy of are bytes already."""
         return self._before + _little_endian(array("I", self._words)) if self._words else self._before
+
+    def _needed(self, node: Node) -> Iterable[tuple[Node, Sequence[int], Sequence[int], Sequence[int]]]:
+        """The records that a node is made of, in order, each with where nodes and texts are in it."""
+        found = []
+        needed = {node}
+        for number, record in reversed(list(enumerate(self._records()))):
+            if number in needed:
+                inner, texts = _inner(record)
+                needed.update([record[i] for i in inner])
+                found.append((number, record, inner, texts))
+        return reversed(found)
 
     def _records(self) -> Iterator[Sequence[int]]:
         """All records in order."""

@@ -36,7 +36,10 @@ RESULTS = {
 """Those that must not be refused: large, but nothing in them is hard."""
 
 
-@pytest.mark.parametrize("style", ["generate", pytest.param("accept", marks=pytest.mark.long)])
+STYLES = ["generate", *(pytest.param(style, marks=pytest.mark.long) for style in ("accept", "check"))]
+
+
+@pytest.mark.parametrize("style", STYLES)
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_schemas_are_bounded(name: str, style: str) -> None:
     answer = _answer(name, style)

@@ -37,6 +37,52 @@ FORMATS = (
 FORMATS_OF_AGE = (7, 9, 12, 14, 14)
 """How many of them each draft has: here a format is one in all drafts, in validators since its own."""
 TYPES = ("null", "boolean", "integer", "number", "string", "array", "object")
+_OF_OBJECTS = (
+    *(
+        "properties",
+        "required",
+        "additionalProperties",
+        "patternProperties",
+        "propertyNames",
+        "minProperties",
+    ),
+    *("maxProperties", "dependentRequired", "dependentSchemas", "dependencies", "unevaluatedProperties"),
+)
+_OF_ARRAYS = (
+    *(
+        "items",
+        "minItems",
+        "maxItems",
+        "uniqueItems",
+        "contains",
+        "minContains",
+        "maxContains",
+        "prefixItems",
+    ),
+    *("array items", "additionalItems", "unevaluatedItems"),
+)
+_OF_SCALARS = ("minLength", "maxLength", "pattern", "format", "minimum", "maximum", "multipleOf")
+_OTHERS = {"object": {*_OF_ARRAYS, *_OF_SCALARS}, "array": {*_OF_OBJECTS, *_OF_SCALARS}}
+"""What has nothing to say about a type."""
+
+_COMPANIONS: dict[str, tuple[tuple[str, ...], ...]] = {
+    "if": (("then",), ("else",), ("then", "else")),
+    "then": (("if",),),
+    "else": (("if",),),
+    "minContains": (("contains",),),
+    "maxContains": (("contains",),),
+    "additionalProperties": (("properties",), ("patternProperties",)),
+    "required": (("properties",),),
+    "unevaluatedProperties": (
+        ("properties",),
+        ("anyOf",),
+        ("allOf",),
+        ("if", "then"),
+        ("patternProperties",),
+    ),
+    "unevaluatedItems": (("prefixItems",), ("array items",), ("anyOf",), ("contains",), ("allOf",)),
+}
+"""For a keyword the others one set of which gives it something to do."""
 
 Maker = Callable[[], dict[str, Any]]
 """Makes a keyword, with what it does not go without."""
@@ -125,12 +171,26 @@ class _Maker:
             inner = self.schema(1, references=False, consumed=False)
             definitions["i"] = {**(inner if isinstance(inner, dict) else {}), name: "inner"}
             schema[name] = ROOT
+            if self.draft == "2020-12" and self.random.random() < 0.7:
+                self._extend(definitions)
         schema["definitions" if self.age < 3 else "$defs"] = definitions
         if self.draft == "2020-12" and "$dynamicRef" in str(schema):
             schema["$dynamicAnchor"] = "node"
         if self.draft == "2019-09" and "$recursiveRef" in str(schema):
             schema["$recursiveAnchor"] = self.random.random() < 0.5
         return schema
+
+    def _extend(self, definitions: dict[str, Any]) -> None:
+        """Two resources with the same dynamic anchor, one of which leads to the other."""
+        random = self.random
+        definitions["i"]["$dynamicAnchor"] = "node"
+        definitions["i"].setdefault("properties", {})[_key(random)] = {"$ref": "other"}
+        definitions["o"] = {
+            "$id": "other",
+            "$dynamicAnchor": "node",
+            "type": ["object", random.choice(TYPES[:5])],
+            "properties": {key: {"$dynamicRef": "#node"} for key in random.sample(KEYS[:4], 2)},
+        }
 
     def _recursive(self) -> dict[str, Any]:
         """A definition that refers to itself under a key or an item."""
@@ -151,9 +211,19 @@ class _Maker:
         if random.random() < 0.5:
             schema["type"] = random.choice(TYPES) if random.random() < 0.7 else random.sample(TYPES, 2)
         makers = self._makers(depth - 1, references, consumed)
+        known = list(makers)
+        topic = random.choice(("object", "object", "array", None, None))
+        if topic:
+            if "type" in schema and random.random() < 0.8:
+                schema["type"] = topic
+            known = [keyword for keyword in known if keyword not in _OTHERS[topic]]
         for _ in range(random.choice((1, 1, 2, 2, 3, 3, 5))):
-            keyword = random.choice(list(makers))
+            keyword = random.choice(known)
             schema.update(makers[keyword]())
+            if random.random() < 0.7:
+                for other in random.choice(_COMPANIONS.get(keyword, ((),))):
+                    if other in makers and other not in schema:
+                        schema.update(makers[other]())
         return schema
 
     def _leaf(self) -> Any:

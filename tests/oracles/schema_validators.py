@@ -45,7 +45,7 @@ class Judges:
         """Whether a value is valid; None where the validators do not agree, or one of them fails."""
         try:
             first = self._first.is_valid(value)
-        except (RecursionError, OverflowError, ZeroDivisionError, referencing.exceptions.Unresolvable):
+        except (RecursionError, ArithmeticError, TypeError, referencing.exceptions.Unresolvable):
             return None
         try:
             second = self._second.is_valid(value)

@@ -5,9 +5,12 @@ places.py       where a schema is, and where its references lead
 forms.py        boolean expressions over schemas, unread
 clauses.py      what a form says about each type
 reading.py      a schema's keywords to clauses; evaluated.py for the unevaluated ones
-algebra.py      and, or, not of clauses, and which are empty
+algebra.py      and, or, not of clauses, and which are empty; apart.py which branches exclude each other
 strings.py, numbers.py, formats.py    sets of scalars, and how they are spelled (spelling.py)
+guess.py, bounds.py    what can be told of them, or written, at once
 write.py        forms to the IR; objects.py, arrays.py, order.py, whitespace.py
+straight.py     what needs no clauses, which is nearly all, from keywords to the IR; constants.py
+prelude.py      what every grammar begins with
 compile.py      options, errors, and what is knowingly ignored
 report.py       what a schema asks for and what becomes of it
 """

@@ -136,11 +136,15 @@ class Algebra:
         """Clauses of objects without those that are part of another one, as far as their form shows it."""
         self.spend(1 + len(clauses) ** 2 // 200)
         clauses.sort(key=lambda members: (len(members.required), len(members.named)))
-        kept: list[Members] = []
+        kept: list[tuple[Members, frozenset[tuple[str, Form]] | None]] = []
         for clause in clauses:
-            if not any(_is_part(clause, other) for other in kept):
-                kept.append(clause)
-        return kept
+            mine = _asked(clause)
+            if not any(
+                (mine is None or theirs is None or theirs <= mine) and _is_part(clause, other)
+                for other, theirs in kept
+            ):
+                kept.append((clause, mine))
+        return [clause for clause, _ in kept]
 
     def _meet_numbers(self, a: Numbers, b: Numbers) -> Numbers | None:
         if a.constants is None and b.constants is None:
@@ -526,7 +530,7 @@ class Algebra:
         """Whether a form surely has no value. What is deeper than a few levels counts as having one."""
         if form is FALSE:
             return True
-        if form is TRUE or depth > _EMPTY_DEPTH:
+        if form is TRUE or depth > _EMPTY_DEPTH or _is_bare(form):
             return False
         known = self._empty.get(form)
         if known is not None and (known < 0 or known <= depth):
@@ -586,6 +590,21 @@ class Algebra:
         return self.place
 
 
+def _asked(members: Members) -> frozenset[tuple[str, Form]] | None:
+    """What a clause asks of each name, part by part: a clause that is part of another asks for no less.
+
+    None where more than that counts. With 200 clauses, 20,000 pairs are told by this.
+    """
+    if members.opens != OPEN or FALSE in members.named.values():
+        return None
+    return frozenset(
+        (key, part)
+        for key, form in members.named.items()
+        if form is not TRUE
+        for part in (form.parts if form.kind == "and" else (form,))
+    )
+
+
 def _is_part(inner: Members, outer: Members) -> bool:
     """Whether all objects of one clause surely are in another one."""
     if not outer.required <= inner.required or outer.minimum > inner.minimum:
@@ -617,6 +636,11 @@ def _has_number(numbers: Numbers, value: Any) -> bool:
     if numbers.constants is not None:
         return any(value == constant for constant, _ in numbers.constants)
     return numbers.set.contains(value)
+
+
+def _is_bare(form: Form) -> bool:
+    """Whether a form is a schema that says no more than its type."""
+    return form.kind == "schema" and form.payload.resource.asserting.isdisjoint(form.payload.schema)
 
 
 def _place_of(form: Form) -> Place | None:

@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
@@ -172,4 +172,6 @@ def form_at(members: Members, key: str) -> Form:
 def with_required(members: Members, key: str, form: Form) -> Members:
     """The objects that have the key, with a value that satisfies `form` in place of what it had to
     satisfy."""
-    return replace(members, named={**members.named, key: form}, required=members.required | {key})
+    named, required = {**members.named, key: form}, members.required | {key}
+    low, high = members.minimum, members.maximum
+    return Members(named, members.opens, required, low, high, members.exists, members.place)

@@ -57,10 +57,10 @@ class Resource:
     """A schema with a URI of its own: what references are relative to, and where anchors are found."""
 
     __slots__ = (
+        "_document",
         "anchors",
         "asserting",
         "beside_ref",
-        "document",
         "draft",
         "dynamic",
         "is_restricted",
@@ -73,7 +73,7 @@ class Resource:
     def __init__(self, uri: str, schema: Any, document: Resource | None, draft: Draft, trail: Trail) -> None:
         self.uri = uri
         self.schema = schema
-        self.document = document or self
+        self._document = document
         self.draft = draft
         self.trail = trail
         self.anchors: dict[str, tuple[Any, Trail]] | None = None
@@ -85,6 +85,12 @@ class Resource:
         """What a schema that is a reference and no more may not have."""
         self.is_restricted = False
         """Whether a metaschema switches some of the keywords off."""
+
+    @property
+    def document(self) -> Resource:
+        """The root of the document. Not kept at the root itself: a circle would keep the schema until the
+        garbage collector comes."""
+        return self._document or self
 
 
 class Place:

@@ -24,7 +24,7 @@ class Prelude:
     """A builder with what nearly every schema needs in it, and the nodes of that.
 
     scalars     any value of each type that is neither array nor object
-    tails       for these types and for `None`, any value at all: what follows a key
+    tails       what follows a key, for each type and, as `None`, for any value at all
     array, members, value   any array, any object, any value
     key         any key, in its canonical spelling where the style is "generate"
     """
@@ -53,10 +53,8 @@ def prelude(style: Style, whitespace: Whitespace) -> Prelude:
     ways = [scalars[name] for name in ("null", "boolean", "number", "string")]
     value = builder.choice([*ways, *kept])
     key = spelling.string(builder.repeat(spelling.any_char(), 0, None))
-    tails: dict[str | None, Node] = {
-        name: builder.sequence([layout.colon, node]) for name, node in scalars.items()
-    }
-    tails[None] = builder.sequence([layout.colon, value])
+    any_of: list[tuple[str | None, Node]] = [*scalars.items(), ("array", kept[0]), ("object", kept[1])]
+    tails = {name: builder.sequence([layout.colon, node]) for name, node in (*any_of, (None, value))}
     later = builder.repeat(builder.sequence([layout.comma, value]), 0, None)
     items = builder.sequence([value, later])
     builder.define(array, layout.container(b"[]", items, may_be_empty=True))

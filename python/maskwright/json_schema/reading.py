@@ -7,10 +7,11 @@ than it is asked for.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterable
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 from maskwright.errors import LimitError, PatternError, SchemaError
 from maskwright.json_schema import formats
@@ -45,9 +46,13 @@ __all__ = ["MAX_IN_PLACE", "Reader"]
 MAX_IN_PLACE = 60
 """How deep schemas that apply to the same value may be nested: some 6 Python frames each."""
 
+MAX_PATTERN_TEXT = 500_000
+"""Characters of the patterns of one schema: 2 µs each."""
+
 TYPES = ("null", "boolean", "number", "integer", "string", "array", "object")
 _SINGLE = {name: frozenset((name,)) for name in TYPES}
 _INTEGER = Numbers(INTEGERS)
+_TEXT = frozenset((str,))
 _NO_PROPERTIES: dict[str, Any] = {}
 
 
@@ -59,7 +64,9 @@ class Reader:
     ) -> None:
         self.documents = documents
         self.forms = Forms()
-        self.algebra = Algebra(self.forms, self.cases)
+        # No circle of references: each compile's forms would stay until the garbage collector comes for them.
+        me = weakref.ref(self)
+        self.algebra = Algebra(self.forms, lambda form: cast(Reader, me()).cases(form))
         self._assert_formats = assert_formats
         self._ignored = ignored
         self._cases: dict[Form, Cases] = {}
@@ -68,6 +75,7 @@ class Reader:
         """What `names_in_order` has seen of each schema."""
         self._within: dict[Form, None] = {}
         self.pattern_places: dict[str, tuple[Place, str]] = {}
+        self._pattern_text = 0
 
     def child(self, place: Place, schema: Any, *steps: Any) -> Form:
         """The form of a schema inside another one."""
@@ -312,7 +320,16 @@ class Reader:
         """A pattern, remembered with its place for messages."""
         if not isinstance(pattern, str):
             raise malformed(place, keyword, "a pattern is a string")
-        self.pattern_places.setdefault(pattern, (place, keyword))
+        if pattern not in self.pattern_places:
+            self.pattern_places[pattern] = (place, keyword)
+            self._pattern_text += len(pattern)
+            if self._pattern_text > MAX_PATTERN_TEXT:
+                raise LimitError(
+                    "the patterns are too long",
+                    limit="pattern_text",
+                    value=MAX_PATTERN_TEXT,
+                    where=f"#{place.pointer_to(keyword)}",
+                )
         return pattern
 
     def _numbers(self, place: Place, schema: dict[str, Any], base: Numbers) -> Numbers:
@@ -476,7 +493,7 @@ class Reader:
     def properties(self, place: Place, schema: dict[str, Any]) -> dict[str, Any]:
         """The schemas of named members, unread."""
         properties: dict[str, Any] = schema.get("properties", _NO_PROPERTIES)
-        if not isinstance(properties, dict) or not all(map(_is_text, properties)):
+        if not isinstance(properties, dict) or not _are_texts(properties):
             raise malformed(place, "properties", "it must be an object of schemas, its keys strings")
         return properties
 
@@ -659,8 +676,8 @@ class Reader:
         return no_value(place, why)
 
 
-def _is_text(key: object) -> bool:
-    return isinstance(key, str)
+def _are_texts(keys: Iterable[object]) -> bool:
+    return _TEXT.issuperset(map(type, keys)) or all(isinstance(key, str) for key in keys)
 
 
 def _is_no_object(members: Members) -> bool:

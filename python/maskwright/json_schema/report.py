@@ -6,13 +6,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from maskwright.errors import MaskwrightError, SchemaError
+from maskwright.errors import LimitError, MaskwrightError, SchemaError
 from maskwright.json_schema import formats
 from maskwright.json_schema.compile import Options, SchemaCompile
 from maskwright.json_schema.keywords import TABLE, Part
 from maskwright.json_schema.places import Documents, Place, subschemas
 
 __all__ = ["Finding", "Report", "check_schema", "refuse_unknown"]
+
+MAX_POINTERS = 5_000_000
+"""Characters of all places of a report: about a second. They grow with the square of the nesting."""
 
 _STATUS = {word.name: word.status for word in TABLE}
 
@@ -68,7 +71,8 @@ class Report:
 def check_schema(schema: Any, **options: Any) -> Report:
     """What becomes of each keyword of a schema. `options` are those of `Compiler.json_schema`.
 
-    Raises `SchemaError` for what is no schema at all (text that is no JSON, say).
+    Raises `SchemaError` for what is no schema at all (text that is no JSON, say), `LimitError` where the
+    places of the keywords are too much text to list.
 
     >>> print(check_schema({"type": "integer", "minimum": 1}))
     enforced  #/type
@@ -97,7 +101,12 @@ def check_schema(schema: Any, **options: Any) -> Report:
 
 
 def _findings(documents: Documents, refused: dict[str, str], options: Options) -> Iterator[Finding]:
+    written = 0
     for place in _places(documents):
+        written += len(place.pointer) * len(place.schema)
+        if written > MAX_POINTERS:
+            what = "the places of the keywords are too much text to list"
+            raise LimitError(what, limit="report_text", value=MAX_POINTERS, why="schemas are nested deeply")
         known = place.keywords
         hidden = place.draft.ref_hides and "$ref" in place.schema
         for keyword, value in place.schema.items():

@@ -98,13 +98,11 @@ class Spelling:
     def _any_canonical(self) -> Node:
         """What `char(EVERYTHING)` comes to, as any key of an object needs it, without the work on ranges."""
         builder = self.builder
-        first = builder.sequence([builder.literal(b"0"), builder.byte_class(b"01234567bef")])
-        second = builder.sequence([builder.literal(b"1"), builder.byte_class(b"0123456789abcdef")])
         return builder.choice(
             [
                 builder.chars(RAW),
                 builder.sequence([builder.literal(b"\\"), builder.byte_class(b'"\\bfnrt')]),
-                builder.sequence([builder.literal(b"\\u00"), builder.choice([first, second])]),
+                self._any_long(),
             ]
         )
 
@@ -201,10 +199,19 @@ class Spelling:
         if short:
             branches.append(builder.sequence([builder.literal(b"\\"), builder.byte_class(short)]))
         long = ranges_of((code, code) for code in escaped if code not in _SHORT)
-        if long:
+        if long == _LONG:
+            branches.append(self._any_long())
+        elif long:
             digits = self._number(long, (_LOWER_HEX, _LOWER_HEX))
             branches.append(builder.sequence([builder.literal(b"\\u00"), digits]))
         return branches
+
+    def _any_long(self) -> Node:
+        """What `_canonical` comes to for all that has no short escape, without the work on ranges."""
+        builder = self.builder
+        first = builder.sequence([builder.literal(b"0"), builder.byte_class(b"01234567bef")])
+        second = builder.sequence([builder.literal(b"1"), builder.byte_class(b"0123456789abcdef")])
+        return builder.sequence([builder.literal(b"\\u00"), builder.choice([first, second])])
 
     def _every(self, ranges: Ranges) -> list[Node]:
         """Raw, the short escape, the slash's, `\\uXXXX` in upper and lower case, pairs of those."""
@@ -258,6 +265,11 @@ class Spelling:
                 for shifted, lead in leads.items()
             ]
         )
+
+
+_LONG = ranges_of(
+    (code, code) for low, high in _ESCAPED for code in range(low, high + 1) if code not in _SHORT
+)
 
 
 def _members(ranges: Ranges) -> list[int]:

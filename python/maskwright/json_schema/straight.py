@@ -13,7 +13,7 @@ from maskwright.ir import Node
 from maskwright.json_schema.arrays import write_alike, write_items
 from maskwright.json_schema.bounds import whole_bounds
 from maskwright.json_schema.constants import write_constants
-from maskwright.json_schema.forms import FALSE, Form
+from maskwright.json_schema.forms import FALSE, TRUE, Form
 from maskwright.json_schema.keywords import Part
 from maskwright.json_schema.objects import write_declared
 from maskwright.json_schema.places import Place
@@ -66,18 +66,18 @@ def _union(writer: Writer, place: Place, flags: int, names: Names | None, kinds:
 
 def tail_at(writer: Writer, place: Place, schema: Any, *steps: Any) -> Node:
     """What follows a key: `schema` is what its value must satisfy, some steps from `place`."""
-    if type(schema) is dict:
-        kind = bare_type(place, schema)
-        if kind in writer.tails:
-            return writer.tails[kind]
+    if type(schema) is dict and place.resource.asserting.isdisjoint(schema):
+        tail = writer.tails.get(bare_type(place, schema))
+        if tail is not None:
+            return tail
     return writer.tail(_form_at(writer, place, schema, *steps))
 
 
 def bare_type(place: Place, schema: dict[str, Any]) -> Any:
     """The one type that is all that a schema says, None if it says nothing; "" for any other schema."""
-    kind = schema.get("type")
     if not place.resource.asserting.isdisjoint(schema):
         return ""
+    kind = schema.get("type")
     return kind if type(kind) is str or (kind is None and "type" not in schema) else ""
 
 
@@ -147,18 +147,25 @@ def _array(writer: Writer, place: Place, flags: int, _names: Names | None) -> No
     reader, schema = writer.reader, place.schema
     reader.algebra.place = place
     inner = schema.get("items", True)
-    if type(inner) is list or not _OTHER_ITEMS.isdisjoint(schema) or not reader.reads_all(place):
-        items = reader.items(place)
-        if items is None:
-            return None
-        return writer.rule(writer.name(place), lambda: write_items(writer, items), place)
-    low, high = reader.count(place, schema, "minItems") or 0, reader.count(place, schema, "maxItems")
+    if type(inner) is not list and _OTHER_ITEMS.isdisjoint(schema) and reader.reads_all(place):
+        return _plain_array(writer, place, inner)
+    items = reader.items(place)
+    if items is None:
+        return None
+    return writer.rule(writer.name(place), lambda: write_items(writer, items), place)
+
+
+def _plain_array(writer: Writer, place: Place, inner: Any) -> Node | None:
+    """Arrays by `items`, `minItems` and `maxItems` alone."""
+    count, schema = writer.reader.count, place.schema
+    low, high = count(place, schema, "minItems") or 0, count(place, schema, "maxItems")
     if high is not None and low > high:
         return None
-    if type(inner) is dict:
-        item = writer.any_of_type.get(bare_type(place, inner))
-        if item is not None:  # written at once, and once for all arrays that are alike
-            return writer.shared("array", write_alike(writer, item, low, high))
+    kind = bare_type(place, inner) if type(inner) is dict else None if inner is True else ""
+    if kind is None and low == 0 and high is None:
+        return writer.any_array
+    if kind in writer.any_of_type:  # written at once, and once for all arrays that are alike
+        return writer.shared(writer.name(place), write_alike(writer, writer.any_of_type[kind], low, high))
     return writer.rule(writer.name(place), lambda: _alike(writer, place, inner, low, high), place)
 
 
@@ -204,6 +211,8 @@ def _declared_object(writer: Writer, place: Place) -> Node:
             if rest is FALSE:
                 return writer.builder.empty()
             declared.append((spell(key), writer.tail(rest), True))
+    if not declared and rest is TRUE:
+        return writer.any_object
     opens = [] if rest is FALSE else [(writer.any_key, writer.tail(rest))]
     if not declared and not opens:
         return writer.layout.container(b"{}", None, may_be_empty=True)

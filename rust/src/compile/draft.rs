@@ -108,6 +108,47 @@ impl Edge {
     }
 }
 
+impl Edge {
+    fn from_key(key: u128) -> Edge {
+        let label = (key >> 64) as u64;
+        let number = label as u32;
+        Edge {
+            label: match label >> 32 {
+                0 => Label::Bytes((number >> 8) as u8, number as u8),
+                1 => Label::Call(number),
+                2 => Label::Nest(number),
+                _ => Label::Special(number),
+            },
+            target: (key >> 32) as u32,
+            action: key as u32,
+        }
+    }
+}
+
+/// Sort edges, and put doubles behind the others; returns how many others there are.
+pub fn sort_edges(edges: &mut [Edge]) -> usize {
+    // A state has two edges or three; their keys are made once then, and not for each comparison.
+    const FEW: usize = 16;
+    let mut few = [0; FEW];
+    let mut many = Vec::new();
+    let keys = if edges.len() <= FEW {
+        &mut few[..edges.len()]
+    } else {
+        many.resize(edges.len(), 0);
+        &mut many[..]
+    };
+    keys.iter_mut().zip(&*edges).for_each(|(key, edge)| *key = edge.key());
+    keys.sort_unstable();
+    let mut kept = 0;
+    for at in 0..keys.len() {
+        if at == 0 || keys[at] != keys[at - 1] {
+            edges[kept] = Edge::from_key(keys[at]);
+            kept += 1;
+        }
+    }
+    kept
+}
+
 impl Default for Edge {
     fn default() -> Edge {
         Edge { label: Label::Call(0), target: 0, action: 0 }
@@ -193,4 +234,32 @@ pub fn byte_classes(labels: impl Iterator<Item = Label>) -> (Box<[u8; 256]>, Vec
         classes[byte as usize] = (firsts.len() - 1) as u8;
     }
     (classes, firsts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Edge, Label, sort_edges};
+
+    #[test]
+    fn sorted_edges_are_the_same_edges_once_each() {
+        let labels = [
+            Label::Special(7),
+            Label::Bytes(9, 255),
+            Label::Nest(u32::MAX),
+            Label::Bytes(0, 3),
+            Label::Call(0),
+        ];
+        for copies in [1, 2, 9] {
+            let mut edges: Vec<Edge> = (0..copies)
+                .flat_map(|target| {
+                    labels.map(|label| Edge { label, target: target % 4, action: u32::MAX - target % 4 })
+                })
+                .collect();
+            let mut expected = edges.clone();
+            expected.sort_by_key(Edge::key);
+            expected.dedup();
+            let kept = sort_edges(&mut edges);
+            assert_eq!(edges[..kept], expected);
+        }
+    }
 }

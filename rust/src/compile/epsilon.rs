@@ -2,7 +2,7 @@
 //! the caller has an edge past the call instead.
 
 use super::Budget;
-use super::draft::{Bounds, Draft, DraftRule, Edge, Ending, Guard, Label};
+use super::draft::{Bounds, Draft, DraftRule, Edge, Ending, Guard, Label, sort_edges};
 use super::ir::UNBOUNDED;
 use super::rows::Rows;
 use crate::error::Result;
@@ -413,8 +413,7 @@ impl Remover<'_> {
     fn sort_edges(&mut self, first: usize) {
         let edges = &mut self.result.edges;
         if edges.len() - first > 1 {
-            edges[first..].sort_unstable_by_key(Edge::key);
-            let kept = dedup(&mut edges[first..]);
+            let kept = sort_edges(&mut edges[first..]);
             edges.truncate(first + kept);
         }
     }
@@ -468,18 +467,6 @@ impl Remover<'_> {
         budget.spend_edges(self.closure.len() as u64 - 1)?;
         Ok(reach)
     }
-}
-
-/// Drop doubles of sorted edges; returns how many are left at the beginning.
-pub fn dedup(edges: &mut [Edge]) -> usize {
-    let mut kept = 0;
-    for at in 0..edges.len() {
-        if at == 0 || edges[at] != edges[kept - 1] {
-            edges[kept] = edges[at];
-            kept += 1;
-        }
-    }
-    kept
 }
 
 /// The head of a counted loop compares the count with the bounds; inside the body one more round has begun.

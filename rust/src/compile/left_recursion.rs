@@ -9,7 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Budget;
 use super::components::components;
-use super::draft::{Bounds, Edge, Guard, Label};
+use super::draft::{Bounds, Edge, Guard, Label, sort_edges};
 use super::epsilon::{Automata, RuleState};
 use super::ir::UNBOUNDED;
 use crate::error::{Error, Result};
@@ -241,8 +241,8 @@ impl<'r> Spine<'r> {
 }
 
 fn sort(edges: &mut Vec<Edge>) {
-    edges.sort_unstable_by_key(Edge::key);
-    edges.dedup();
+    let kept = sort_edges(edges);
+    edges.truncate(kept);
 }
 
 fn plain_state(edges: Vec<Edge>, accept: bool) -> State {

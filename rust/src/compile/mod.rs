@@ -142,13 +142,16 @@ impl Budget {
     }
 }
 
+#[inline(always)]
 fn spend(spent: &mut u64, n: u64, limit: u64, name: &'static str) -> Result<()> {
     *spent = spent.saturating_add(n);
-    if *spent > limit {
-        let what = format!("the format needs more than {limit} {}", name.replace('_', " "));
-        return Err(Error::Limit { what, limit: name, value: limit });
-    }
-    Ok(())
+    if *spent > limit { Err(exceeded(limit, name)) } else { Ok(()) }
+}
+
+#[cold]
+fn exceeded(limit: u64, name: &'static str) -> Error {
+    let what = format!("the format needs more than {limit} {}", name.replace('_', " "));
+    Error::Limit { what, limit: name, value: limit }
 }
 
 /// Compile a checked IR. What is `kept` of earlier compiles saves work, and makes no difference to the program.

@@ -9,8 +9,8 @@ use std::hash::{Hash, Hasher};
 use hashbrown::HashTable;
 use rustc_hash::FxHasher;
 
-use super::draft::Edge;
-use super::epsilon::{Automata, RuleState, dedup};
+use super::draft::sort_edges;
+use super::epsilon::{Automata, RuleState};
 use super::trim::Incoming;
 
 const NONE: u32 = u32::MAX;
@@ -84,8 +84,7 @@ impl Reducer<'_> {
             edge.target = target;
         }
         if changed && edges.len() > 1 {
-            edges.sort_unstable_by_key(Edge::key);
-            self.automata.states[state as usize].last = first + dedup(edges) as u32;
+            self.automata.states[state as usize].last = first + sort_edges(edges) as u32;
         }
     }
 

@@ -273,33 +273,34 @@ pub fn for_each_child(node: Node, mut visit: impl FnMut(u32)) {
 /// Rules that can reach themselves, and all rules with callees first.
 fn recursive_rules(ir: &Ir) -> (Vec<bool>, Vec<u32>) {
     let graph = rule_graph(ir);
-    let components = super::components::components(graph.len(), |rule| graph[rule as usize].iter().copied());
-    let mut size = vec![0u32; graph.len()];
+    let n = ir.rules.len();
+    let components = super::components::components(n, |rule| graph.of(rule).iter().copied());
+    let mut size = vec![0u32; n];
     components.iter().for_each(|&component| size[component as usize] += 1);
-    let loops = |rule: usize| graph[rule].contains(&(rule as u32));
-    let recursive = (0..graph.len()).map(|rule| size[components[rule] as usize] > 1 || loops(rule)).collect();
-    let mut order: Vec<u32> = (0..graph.len() as u32).collect();
+    let loops = |rule: usize| graph.of(rule as u32).contains(&(rule as u32));
+    let recursive = (0..n).map(|rule| size[components[rule] as usize] > 1 || loops(rule)).collect();
+    let mut order: Vec<u32> = (0..n as u32).collect();
     order.sort_by_key(|&rule| components[rule as usize]);
     (recursive, order)
 }
 
 /// For each rule, the rules that its body refers to.
-fn rule_graph(ir: &Ir) -> Vec<Vec<u32>> {
+fn rule_graph(ir: &Ir) -> Rows<u32> {
     let mut stamp = vec![u32::MAX; ir.n_nodes()];
-    let mut graph = Vec::with_capacity(ir.rules.len());
+    let (mut found, mut open) = (Vec::new(), Vec::new());
     for (rule, &body) in (0u32..).zip(&ir.rules) {
-        let mut found = Vec::new();
-        let mut open = vec![body];
+        open.push(body);
         while let Some(node) = open.pop() {
             if std::mem::replace(&mut stamp[node as usize], rule) == rule {
                 continue;
             }
             if let Node::Reference(to) = ir.node(node) {
-                found.push(to);
+                found.push((rule, to));
             }
             for_each_child(ir.node(node), |child| open.push(child));
         }
-        graph.push(found);
     }
+    let mut graph = Rows::default();
+    graph.sort(ir.rules.len(), found.iter().copied());
     graph
 }
