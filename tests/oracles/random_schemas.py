@@ -315,12 +315,27 @@ class _Maker:
     def _in_place(self, below: Callable[[], Any], inner: Callable[[], Any]) -> Known:
         some = partial(self._some, inner)
         return {
-            **dict.fromkeys(("allOf", "anyOf", "oneOf"), (0, some)),
+            **dict.fromkeys(("allOf", "anyOf"), (0, some)),
+            "oneOf": (0, lambda: some() if self.random.random() < 0.6 else self._tagged(below)),
             "not": (0, inner),
             **dict.fromkeys(("if", "then", "else"), (2, inner)),
             "unevaluatedProperties": (3, below),
             "unevaluatedItems": (3, below),
         }
+
+    def _tagged(self, below: Callable[[], Any]) -> list[Any]:
+        """Schemas that a constant tells apart, or nearly."""
+        random = self.random
+        branches: list[Any] = []
+        for _ in range(random.randrange(2, 4)):
+            tag = {"enum": random.sample(TEXTS[:6], random.randrange(1, 3))}
+            if random.random() < 0.3:
+                branches.append(tag)
+                continue
+            key = random.choice(KEYS[:2])
+            named = {key: tag, random.choice(KEYS[2:5]): below()}
+            branches.append({"type": "object", "properties": named, "required": [key]})
+        return branches
 
     def _of_this_draft(self, below: Callable[[], Any], inner: Callable[[], Any]) -> dict[str, Maker]:
         """Keywords that came, went, or changed their meaning."""

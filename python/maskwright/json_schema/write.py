@@ -90,7 +90,7 @@ class Writer:
 
     def grammar(self, form: Form) -> Grammar:
         """The grammar of all JSON texts whose value satisfies the form."""
-        root = self.builder.rule("root")
+        root = self.builder.rule("" if self._pointer_names else "root")
         node = self.value(form)
         while self._waiting:
             rule, write, place = self._waiting.popleft()
