@@ -43,11 +43,11 @@ impl<'e> Moves<'e> {
     #[inline(always)]
     pub fn step(&self, config: &'e Config, byte: u8, work: &mut Work) -> Result<Option<ConfigId>> {
         work.spend(config.cost())?;
-        match config.known_step(self.program.classes[byte as usize]) {
+        let row = config.row(self.program, |bytes| self.cache.add_row_bytes(bytes));
+        match row[self.program.classes[byte as usize] as usize].load(Ordering::Acquire) {
             UNKNOWN => {
                 let Step { next, alike, records } = self.compute_step(config, byte, &mut work.fresh())?;
                 if !records {
-                    let row = config.row(self.program.n_classes, |bytes| self.cache.add_row_bytes(bytes));
                     let [low, high] = alike.map(|byte| self.program.classes[byte as usize] as usize);
                     let known = next.map_or(DEAD, |id| id + FIRST_ID);
                     row[low..=high].iter().for_each(|slot| slot.store(known, Ordering::Release));

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::arena::Interned;
-use crate::program::StateId;
+use crate::program::{Program, StateId};
 
 pub type FrameId = u32;
 pub type ConfigId = u32;
@@ -124,19 +124,18 @@ pub struct Config {
 }
 
 impl Config {
-    /// The transitions; `added` hears of the bytes when they are allocated.
+    /// The transitions; `added` hears of the bytes when they are allocated. What no edge reads is dead from the start.
     #[inline(always)]
-    pub fn row(&self, n_classes: usize, added: impl FnOnce(usize)) -> &[AtomicU32] {
+    pub fn row(&self, program: &Program, added: impl FnOnce(usize)) -> &[AtomicU32] {
         self.row.get_or_init(|| {
-            added(n_classes * size_of::<AtomicU32>());
-            (0..n_classes).map(|_| AtomicU32::new(UNKNOWN)).collect()
+            added(program.n_classes * size_of::<AtomicU32>());
+            let mut row: Box<[AtomicU32]> = (0..program.n_classes).map(|_| AtomicU32::new(DEAD)).collect();
+            for edge in self.items.iter().flat_map(|item| program.byte_edges(item.state)) {
+                let [low, high] = [edge.low, edge.high].map(|byte| program.classes[byte as usize] as usize);
+                row[low..=high].iter_mut().for_each(|slot| *slot.get_mut() = UNKNOWN);
+            }
+            row
         })
-    }
-
-    /// The slot of a class of bytes, `UNKNOWN` where no transition was kept.
-    #[inline(always)]
-    pub fn known_step(&self, class: u8) -> u32 {
-        self.row.get().map_or(UNKNOWN, |row| row[class as usize].load(Ordering::Acquire))
     }
 
     /// What one step from here counts as work: it looks at each item, and may make a configuration of some 100 bytes.
