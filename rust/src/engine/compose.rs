@@ -131,7 +131,7 @@ impl<'e> Composer<'e> {
 
     /// Take an item's tokens from a part; false if it has no plan, or its plan does not hold here.
     fn by_part(&mut self, item: &Item) -> Result<bool> {
-        let Some(plan) = self.index.plan(item.state) else { return Ok(false) };
+        let Some(plan) = self.index.plan(item.state) else { return self.by_closed_part(item) };
         let Some(part) = self.index.vocabulary.part(&plan.class) else { return self.by_closed_part(item) };
         if let Kind::Uniform(chain) = &plan.kind {
             let steps = Steps::new(self.moves.program, item, chain, self.longest_rest(item, chain, &part));

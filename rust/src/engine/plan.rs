@@ -1,5 +1,7 @@
 //! Which class of characters does a state loop on? Found by following its byte edges through whole characters.
 
+use rustc_hash::FxHashMap;
+
 use super::part::CharSet;
 use crate::program::{Action, ByteEdge, COUNT, Guard, Program, StateId};
 
@@ -69,6 +71,10 @@ pub fn plan(program: &Program, state: StateId) -> Option<Plan> {
 ///
 /// Where a pattern is searched for, the states differ in what was found so far, and all of them read any text on.
 pub fn closed_class(program: &Program, state: StateId) -> Option<CharSet> {
+    if !worth_a_look(program, state) {
+        return None;
+    }
+    let mut reads = Reads { program, known: FxHashMap::default() };
     let mut class: CharSet = vec![(0, 0x10_FFFF)];
     loop {
         let before = class.clone();
@@ -78,16 +84,14 @@ pub fn closed_class(program: &Program, state: StateId) -> Option<CharSet> {
             if states.len() > MAX_CLOSED || program.states[states[at] as usize].guard != Guard::None {
                 return None;
             }
-            let groups: Vec<Group> =
-                groups(program, states[at]).into_iter().filter(|group| !group.counts).collect();
-            let read = normal(groups.iter().flat_map(|group| group.class.iter().copied()).collect());
+            let on = reads.on(states[at]);
+            let read = normal(on.iter().flat_map(|(_, class)| class.iter().copied()).collect());
             class = intersection(&class, &read);
-            let on = groups.iter().filter(|group| intersects(&group.class, &class)).map(|group| group.target);
-            on.for_each(|target| {
-                if !states.contains(&target) {
+            for (target, on) in on {
+                if intersects(&on, &class) && !states.contains(&target) {
                     states.push(target);
                 }
-            });
+            }
             at += 1;
         }
         if !is_large(&class) {
@@ -97,6 +101,32 @@ pub fn closed_class(program: &Program, state: StateId) -> Option<CharSet> {
         if class == before {
             return Some(class);
         }
+    }
+}
+
+/// Which characters lead on from states, each looked at once.
+struct Reads<'p> {
+    program: &'p Program,
+    known: FxHashMap<StateId, Vec<(StateId, CharSet)>>,
+}
+
+impl Reads<'_> {
+    fn all(&mut self, state: StateId) -> Vec<(StateId, CharSet)> {
+        let found = || {
+            let all = groups(self.program, state).into_iter().filter(|group| !group.counts);
+            all.map(|group| (group.target, group.class)).collect()
+        };
+        self.known.entry(state).or_insert_with(found).clone()
+    }
+
+    /// The characters that lead to a state which reads a large class too: after a backslash little can follow.
+    fn on(&mut self, state: StateId) -> Vec<(StateId, CharSet)> {
+        let all = self.all(state);
+        let mut wide = |target: StateId| {
+            let read = self.all(target).into_iter().flat_map(|(_, class)| class).collect();
+            is_large(&normal(read))
+        };
+        all.into_iter().filter(|&(target, _)| wide(target)).collect()
     }
 }
 
