@@ -67,6 +67,7 @@ def answer(
     engine: Engine, bitmask: Bitmask, schema: str, instances: list[Any], options: dict[str, Any]
 ) -> Answer:
     """Compile, then take each instance token by token under the masks, then EOS."""
+    engine.fresh()  # what was compiled before is gone before the clock runs
     with quiet():
         try:
             taken, form, _ = engine.time_to_first_mask("json_schema", schema, bitmask, **options)

@@ -65,11 +65,14 @@ fn place(id: u32) -> (usize, usize) {
 }
 
 const SHARDS: usize = 16;
+/// A table begins with room for so many: a usual format comes to 2,000 configurations.
+const FIRST_ENTRIES: usize = 28;
 
 /// An arena of distinct values: equal values have one id.
 pub struct Interner<T> {
     arena: Arena<T>,
-    tables: [Mutex<HashTable<u32>>; SHARDS],
+    /// Half of the hash and the id of each value: a table that grows need not look at the values again.
+    tables: [Mutex<HashTable<(u32, u32)>>; SHARDS],
     bytes: AtomicUsize,
 }
 
@@ -113,21 +116,27 @@ impl<T: Interned> Interner<T> {
 
     /// The id of a value, if it is there.
     pub fn find(&self, key: T::Key<'_>) -> Option<u32> {
-        let hash = hash_of(&key);
-        let table = lock(&self.tables[(hash >> 60) as usize % SHARDS]);
-        table.find(hash, |&id| self.arena.get(id).equals(key)).copied()
+        let half = half_hash(&key);
+        let table = lock(&self.tables[half as usize % SHARDS]);
+        table
+            .find(spread(half), |&(known, id)| known == half && self.get(id).equals(key))
+            .map(|entry| entry.1)
     }
 
     pub fn intern(&self, key: T::Key<'_>) -> u32 {
-        let hash = hash_of(&key);
-        let mut table = lock(&self.tables[(hash >> 60) as usize % SHARDS]);
-        if let Some(&id) = table.find(hash, |&id| self.arena.get(id).equals(key)) {
+        let half = half_hash(&key);
+        let mut table = lock(&self.tables[half as usize % SHARDS]);
+        let known = table.find(spread(half), |&(known, id)| known == half && self.get(id).equals(key));
+        if let Some(&(_, id)) = known {
             return id;
         }
         let value = T::build(key);
-        self.bytes.fetch_add(value.heap_bytes() + size_of::<OnceLock<T>>() + 8, Ordering::Relaxed);
+        self.bytes.fetch_add(value.heap_bytes() + size_of::<OnceLock<T>>() + 16, Ordering::Relaxed);
         let id = self.arena.push(value);
-        table.insert_unique(hash, id, |&id| hash_of(&self.arena.get(id).key()));
+        if table.capacity() == 0 {
+            table.reserve(FIRST_ENTRIES, |entry| spread(entry.0));
+        }
+        table.insert_unique(spread(half), (half, id), |entry| spread(entry.0));
         id
     }
 
@@ -141,8 +150,15 @@ pub fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-fn hash_of(key: &impl Hash) -> u64 {
+fn half_hash(key: &impl Hash) -> u32 {
     let mut hasher = FxHasher::default();
     key.hash(&mut hasher);
-    hasher.finish().wrapping_mul(0x9E37_79B9_7F4A_7C15)
+    (hasher.finish().wrapping_mul(GOLDEN) >> 32) as u32
 }
+
+/// A hash for a table out of half of one: tables take the place from one end and a mark from the other.
+fn spread(half: u32) -> u64 {
+    u64::from(half).wrapping_mul(GOLDEN)
+}
+
+const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
