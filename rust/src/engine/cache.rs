@@ -214,17 +214,9 @@ impl Cache {
     }
 
     /// Keep a skeleton, unless another thread was faster.
-    pub fn set_skeleton(&self, config: ConfigId, trie: u64, skeleton: Skeleton) -> Arc<Skeleton> {
-        let words = skeleton.base.as_ref().map_or(0, |words| words.len());
-        let doubts = size_of_val(&*skeleton.doubtful);
-        self.add_row_bytes(
-            ENTRY_BYTES
-                + 4 * (words + skeleton.ids.len())
-                + doubts
-                + 64 * skeleton.cuts.len()
-                + 4 * skeleton.leaves.len(),
-        );
-        lock(&self.skeletons).entry((config, trie)).or_insert_with(|| Arc::new(skeleton)).clone()
+    pub fn set_skeleton(&self, config: ConfigId, trie: u64, skeleton: Arc<Skeleton>) -> Arc<Skeleton> {
+        self.add_row_bytes(ENTRY_BYTES + skeleton.heap_bytes());
+        lock(&self.skeletons).entry((config, trie)).or_insert(skeleton).clone()
     }
 
     pub fn after_return(&self, frame: FrameId) -> Option<Option<ConfigId>> {

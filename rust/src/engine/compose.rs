@@ -6,12 +6,13 @@
 use std::sync::Arc;
 
 use super::closure::Moves;
-use super::data::KeysApart;
+use super::data::{KeysApart, NOTHING};
 use super::draft::{Draft, Resolver};
 use super::index::Index;
 use super::mask::Mask;
 use super::part::{Late, Part};
 use super::plan::{Chain, Kind};
+use super::shared::SharedKey;
 use super::stack::{CUT, ConfigId, FrameId, Item};
 use super::steps::Steps;
 use super::walk::{ConfigWalker, CutNode, Doubt, Ends, Found, Place, Skeleton, walk_to_cuts};
@@ -301,14 +302,10 @@ impl<'e> Composer<'e> {
         let trie = &self.index.vocabulary.trie;
         let shallow = self.shallow(&self.moves.cache.configs.get(config).items);
         let key = part.serial | OUTER;
-        let skeleton = match self.moves.cache.skeleton(shallow, key) {
-            Some(known) => known,
-            None => {
-                let (found, ends) = self.walk_to_cuts(trie, part.outer_bytes.iter().copied(), shallow)?;
-                let skeleton = Skeleton::new(None, found.sure.into(), found.doubtful.into(), ends);
-                self.moves.cache.set_skeleton(shallow, key, skeleton)
-            }
-        };
+        let skeleton = self.known_skeleton(shallow, key, |composer| {
+            let (found, ends) = composer.walk_to_cuts(trie, part.outer_bytes.iter().copied(), shallow)?;
+            Ok(Skeleton::new(None, found.sure.into(), found.doubtful.into(), ends))
+        })?;
         self.take(Found { sure: skeleton.ids.to_vec(), doubtful: skeleton.doubtful.to_vec() });
         let found = self.walk_ends(trie, &skeleton, config)?;
         self.take(found);
@@ -333,11 +330,16 @@ impl<'e> Composer<'e> {
         let words = match self.moves.cache.inside(&key) {
             Some(words) => words,
             None => {
-                let mut work = self.work.fresh();
-                let mut composer = Composer::new(self.index, self.moves, &mut work);
-                composer.inside = true;
-                composer.by_part(&key)?;
-                self.moves.cache.set_inside(key, composer.dense())
+                let config = self.moves.part(std::slice::from_ref(&key));
+                let skeleton = self.known_skeleton(config, INSIDE, |composer| {
+                    let mut work = composer.work.fresh();
+                    let mut inner = Composer::new(composer.index, composer.moves, &mut work);
+                    inner.inside = true;
+                    inner.by_part(&key)?;
+                    Ok(Skeleton::new(Some(inner.dense()), Box::default(), Box::default(), Ends::default()))
+                })?;
+                let words = skeleton.base.clone().expect("it was made with one");
+                self.moves.cache.set_inside(key, words)
             }
         };
         self.add_base(words);
@@ -482,28 +484,59 @@ impl<'e> Composer<'e> {
     /// What the items allow whatever their frames are: walked once for all stacks.
     fn skeleton(&mut self, items: &[Item], key: u64) -> Result<Arc<Skeleton>> {
         let config = self.shallow(items);
-        if let Some(known) = self.moves.cache.skeleton(config, key) {
+        self.known_skeleton(config, key, |composer| {
+            let trie = &composer.index.vocabulary.trie;
+            let (found, ends) = composer.walk_to_cuts(trie, 0..=u8::MAX, config)?;
+            let mut inner = Composer::new(composer.index, composer.moves, composer.work);
+            inner.take(found);
+            let base = (inner.ids.len() > MAX_LISTED).then(|| inner.dense());
+            let ids = if base.is_some() { Box::default() } else { inner.ids.into() };
+            Ok(Skeleton::new(base, ids, inner.doubtful.into(), ends))
+        })
+    }
+
+    /// The skeleton of a configuration without frames: known here, or to the vocabulary, or made now.
+    fn known_skeleton(
+        &mut self,
+        config: ConfigId,
+        trie: u64,
+        make: impl FnOnce(&mut Self) -> Result<Skeleton>,
+    ) -> Result<Arc<Skeleton>> {
+        if let Some(known) = self.moves.cache.skeleton(config, trie) {
             return Ok(known);
         }
-        let (found, ends) = self.walk_to_cuts(&self.index.vocabulary.trie, 0..=u8::MAX, config)?;
-        let mut composer = Composer::new(self.index, self.moves, self.work);
-        composer.take(found);
-        let base = (composer.ids.len() > MAX_LISTED).then(|| composer.dense());
-        let ids = if base.is_some() { Box::default() } else { composer.ids.into() };
-        let skeleton = Skeleton::new(base, ids, composer.doubtful.into(), ends);
-        Ok(self.moves.cache.set_skeleton(config, key, skeleton))
+        let key = self.shared_key(config, trie);
+        let found = key.as_ref().map_or(Err(false), |key| self.index.vocabulary.shared.find(key));
+        let skeleton = match found {
+            Ok(known) => known,
+            Err(worth) => {
+                let made = Arc::new(make(self)?);
+                if let (Some(key), true) = (key, worth) {
+                    self.index.vocabulary.shared.keep(key, made.clone());
+                }
+                made
+            }
+        };
+        Ok(self.moves.cache.set_skeleton(config, trie, skeleton))
+    }
+
+    /// What a skeleton is called in all formats that have the rule; none if it hangs on what was written.
+    fn shared_key(&self, config: ConfigId, trie: u64) -> Option<SharedKey> {
+        let [item] = &self.moves.cache.configs.get(config).items[..] else { return None };
+        let held = self.moves.held(item).filter(|_| self.moves.passed == NOTHING)?;
+        let rule = self.moves.program.states[item.state as usize].rule as usize;
+        let state = item.state - self.index.first_states[rule];
+        Some(SharedKey { origin: self.moves.program.origins[rule], state, count: item.count, held, trie })
     }
 
     /// The same for the rests of a part; its ids are those of the rests.
     fn rest_skeleton(&mut self, config: ConfigId, part: &Part) -> Result<Arc<Skeleton>> {
         let items = &self.moves.cache.configs.get(config).items;
         let shallow = self.shallow(items);
-        if let Some(known) = self.moves.cache.skeleton(shallow, part.serial) {
-            return Ok(known);
-        }
-        let (found, ends) = self.walk_to_cuts(&part.rests, 0..=u8::MAX, shallow)?;
-        let skeleton = Skeleton::new(None, found.sure.into(), found.doubtful.into(), ends);
-        Ok(self.moves.cache.set_skeleton(shallow, part.serial, skeleton))
+        self.known_skeleton(shallow, part.serial, |composer| {
+            let (found, ends) = composer.walk_to_cuts(&part.rests, 0..=u8::MAX, shallow)?;
+            Ok(Skeleton::new(None, found.sure.into(), found.doubtful.into(), ends))
+        })
     }
 
     /// The configuration of some items without their frames.
@@ -641,6 +674,8 @@ const WHOLE: u64 = 0;
 /// Set in the key of a part's skeleton over the tokens that begin with no character of its class.
 const OUTER: u64 = 1 << 63;
 
+/// The key of the tokens that stay within a rule.
+const INSIDE: u64 = 1 << 61;
 /// The key of skeletons over the whole vocabulary without the open keys that may come next.
 const DECLARED: u64 = 1 << 62;
 

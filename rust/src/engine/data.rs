@@ -4,6 +4,7 @@ use std::hash::Hash;
 
 use super::arena::Interned;
 use super::closure::Moves;
+use super::shared::Held;
 use super::stack::{ConfigId, Item, Opened};
 use crate::memory::{Items, Members, Memory, Written, identity};
 use crate::program::{Action, Ending, Guard, StateId};
@@ -359,6 +360,19 @@ impl<'e> Moves<'e> {
         }
         let blank = DataKey { depth: data.depth, opaque: true, blank: true, ..Default::default() };
         Item { data: self.cache.datas.intern(blank), ..*item }
+    }
+
+    /// What is known of what an item keeps, where that is the same in every format.
+    pub fn held(&self, item: &Item) -> Option<Held> {
+        if item.data == NOTHING {
+            return Some(Held::Nothing);
+        }
+        let data = self.cache.datas.get(item.data);
+        match (data.blank && data.depth == 0, data.opaque, data.is_first()) {
+            (true, true, _) => Some(Held::InKey),
+            (true, false, true) => Some(Held::BeforeKey),
+            _ => None,
+        }
     }
 
     /// Whether a state may be entered with what is kept.

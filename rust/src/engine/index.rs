@@ -52,6 +52,8 @@ pub struct Index {
     pub program: Program,
     pub vocabulary: Arc<Vocabulary>,
     pub limits: ServeLimits,
+    /// The first state of each rule.
+    pub first_states: Vec<StateId>,
     cache: RwLock<Arc<Cache>>,
     plans: Mutex<FxHashMap<StateId, Option<Arc<Plan>>>>,
     closed_classes: Mutex<FxHashMap<StateId, Option<CharSet>>>,
@@ -60,10 +62,15 @@ pub struct Index {
 
 impl Index {
     pub fn new(program: Program, vocabulary: Arc<Vocabulary>, limits: ServeLimits) -> Index {
+        let mut first_states = vec![0; program.names.len()];
+        for (id, state) in (0..program.states.len() as StateId).zip(&program.states).rev() {
+            first_states[state.rule as usize] = id;
+        }
         Index {
             program,
             vocabulary,
             limits,
+            first_states,
             cache: RwLock::new(Arc::new(Cache::new(0))),
             plans: Mutex::default(),
             closed_classes: Mutex::default(),

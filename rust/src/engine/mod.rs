@@ -25,6 +25,7 @@ pub mod part;
 pub mod plan;
 pub mod reach;
 pub mod saved;
+pub mod shared;
 pub mod stack;
 pub mod steps;
 pub mod vocabulary;

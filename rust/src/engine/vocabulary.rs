@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::arena::lock;
 use super::part::{CharSet, Part};
+use super::shared::Shared;
 use crate::compile::kept::Kept;
 use crate::error::{Error, Result};
 use crate::mask::{n_words, set};
@@ -32,6 +33,8 @@ pub struct Vocabulary {
     blob: Vec<u8>,
     offsets: Vec<u32>,
     parts: Mutex<Parts>,
+    /// What formats found out about rules that others have too.
+    pub shared: Shared,
     /// What compiles for this vocabulary leave for later ones.
     pub compiled: Kept,
 }
@@ -86,6 +89,7 @@ impl Vocabulary {
             blob,
             offsets,
             parts: Mutex::default(),
+            shared: Shared::default(),
             compiled: Kept::default(),
         })
     }
@@ -160,6 +164,7 @@ impl Vocabulary {
             + self.offsets.len() * 4
             + (self.ordinary.len() + self.special.len()) * 4
             + lock(&self.parts).bytes
+            + self.shared.heap_bytes()
             + self.compiled.heap_bytes()
     }
 

@@ -31,6 +31,12 @@ impl Skeleton {
     ) -> Skeleton {
         Skeleton { base, ids, doubtful, cuts, leaves }
     }
+
+    pub fn heap_bytes(&self) -> usize {
+        let words = self.base.as_ref().map_or(0, |words| words.len());
+        let cuts: usize = self.cuts.iter().map(|cut| size_of::<CutNode>() + cut.path.len()).sum();
+        4 * (words + self.ids.len() + self.leaves.len()) + size_of_val(&*self.doubtful) + cuts
+    }
 }
 
 #[derive(Debug)]

@@ -1,0 +1,80 @@
+//! What do the formats of one vocabulary share? The skeletons of rules that are in many of them.
+//!
+//! A JSON string, any JSON value and white space are the same rules in every schema. What a place in one of them allows,
+//! whatever its frame is, was found out for the first format that asked.
+
+use std::sync::{Arc, Mutex};
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::arena::lock;
+use super::walk::Skeleton;
+use crate::program::Origin;
+
+/// A place in a rule, by where the rule comes from, and what is walked from there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct SharedKey {
+    pub origin: Origin,
+    /// Its number in the rule.
+    pub state: u32,
+    pub count: u32,
+    pub held: Held,
+    /// As in `Cache::skeleton`.
+    pub trie: u64,
+}
+
+/// What is known of what the rule keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Held {
+    Nothing,
+    /// An open key is being read, as in `Moves::blanked`.
+    InKey,
+    /// An open key comes first, as in `Moves::keys_apart`.
+    BeforeKey,
+}
+
+/// Past so many bytes all is forgotten; the 40 of the usual rules take half a megabyte.
+const MAX_BYTES: usize = 16 << 20;
+/// Past so many places that were asked for once, all of them are forgotten.
+const MAX_ASKED: usize = 1 << 16;
+
+#[derive(Debug, Default)]
+pub struct Shared {
+    table: Mutex<Table>,
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    known: FxHashMap<SharedKey, Arc<Skeleton>>,
+    /// Most rules are in one format only: what is asked for once is not kept.
+    asked: FxHashSet<SharedKey>,
+    bytes: usize,
+}
+
+impl Shared {
+    /// What is known of a place, or else whether it is worth to be kept.
+    pub fn find(&self, key: &SharedKey) -> Result<Arc<Skeleton>, bool> {
+        let mut table = lock(&self.table);
+        if let Some(known) = table.known.get(key) {
+            return Ok(known.clone());
+        }
+        if table.asked.len() >= MAX_ASKED {
+            table.asked.clear();
+        }
+        Err(!table.asked.insert(*key))
+    }
+
+    pub fn keep(&self, key: SharedKey, skeleton: Arc<Skeleton>) {
+        let mut table = lock(&self.table);
+        if table.bytes > MAX_BYTES {
+            *table = Table::default();
+        }
+        table.bytes += skeleton.heap_bytes() + size_of::<(SharedKey, Skeleton)>();
+        table.known.insert(key, skeleton);
+    }
+
+    pub fn heap_bytes(&self) -> usize {
+        let table = lock(&self.table);
+        table.bytes + table.asked.capacity() * size_of::<SharedKey>()
+    }
+}
