@@ -16,7 +16,7 @@ const MAX_UNROLLED: u64 = 32;
 /// merged, and `a.{20}` anywhere in a text would take a million.
 pub const MAX_SMALL: u64 = 1_000;
 
-/// A repeat of more is counted even in a part that is wanted deterministic: a chain of states as long has no part.
+/// A repeat of more is counted even in a part that is wanted deterministic: one state with a counter, and not a chain.
 const MAX_COPIED: u32 = 40;
 
 /// A node changes once, and again for each `~` around what it depends on; those are nested at most 100 deep.

@@ -3,8 +3,6 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
 
-use rustc_hash::FxHashMap;
-
 use super::arena::lock;
 use super::cache::Cache;
 use super::closure::Moves;
@@ -13,7 +11,7 @@ use super::data::NOTHING;
 use super::mask::MaskId;
 use super::outline::outline;
 use super::part::CharSet;
-use super::plan::{Plan, closed_class, plan};
+use super::plan::{Plan, Plans};
 use super::stack::{ConfigId, DEAD, FIRST_ID, UNKNOWN};
 use super::vocabulary::Vocabulary;
 use super::work::Work;
@@ -55,8 +53,7 @@ pub struct Index {
     /// The first state of each rule.
     pub first_states: Vec<StateId>,
     cache: RwLock<Arc<Cache>>,
-    plans: Mutex<FxHashMap<StateId, Option<Arc<Plan>>>>,
-    closed_classes: Mutex<FxHashMap<StateId, Option<CharSet>>>,
+    plans: Mutex<Plans>,
     pub n_caches: AtomicU64,
 }
 
@@ -73,7 +70,6 @@ impl Index {
             first_states,
             cache: RwLock::new(Arc::new(Cache::new(0))),
             plans: Mutex::default(),
-            closed_classes: Mutex::default(),
             n_caches: AtomicU64::new(1),
         }
     }
@@ -124,22 +120,12 @@ impl Index {
 
     /// How a state reads the large class of characters that it loops on, if there is one.
     pub fn plan(&self, state: StateId) -> Option<Arc<Plan>> {
-        if let Some(known) = lock(&self.plans).get(&state) {
-            return known.clone();
-        }
-        let found = plan(&self.program, state).map(Arc::new);
-        lock(&self.plans).insert(state, found.clone());
-        found
+        lock(&self.plans).plan(&self.program, state)
     }
 
     /// The class of characters that a state reads on for ever, if there is a large one.
     pub fn closed_class(&self, state: StateId) -> Option<CharSet> {
-        if let Some(known) = lock(&self.closed_classes).get(&state) {
-            return known.clone();
-        }
-        let found = closed_class(&self.program, state);
-        lock(&self.closed_classes).insert(state, found.clone());
-        found
+        lock(&self.plans).closed_class(&self.program, state)
     }
 
     /// The mask of a configuration: remembered, or that of its outline, or composed now.

@@ -1,5 +1,7 @@
 //! Which class of characters does a state loop on? Found by following its byte edges through whole characters.
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashMap;
 
 use super::part::CharSet;
@@ -9,8 +11,8 @@ use crate::program::{Action, ByteEdge, COUNT, Guard, Program, StateId};
 /// few tokens are runs, and walking the trie is cheap.
 const MIN_LETTERS: usize = 20;
 const MIN_OTHERS: u32 = 1_000;
-/// A state may go on through this many others before it loops or stops.
-const MAX_CHAIN: usize = 40;
+/// A state may go on through this many others before it loops or stops: keys of up to 255 characters are written out.
+const MAX_CHAIN: usize = 512;
 
 /// A class is closed over at most so many states.
 const MAX_CLOSED: usize = 48;
@@ -49,106 +51,125 @@ struct Group {
     clean: bool,
 }
 
-/// The plan of a state, if it has one.
-pub fn plan(program: &Program, state: StateId) -> Option<Plan> {
-    if !worth_a_look(program, state) {
-        return None;
-    }
-    let groups = groups(program, state);
-    let stays = groups.iter().find(|group| group.target == state && is_large(&group.class));
-    let best = stays.or_else(|| groups.iter().max_by_key(|group| weight(&group.class)))?;
-    if !is_large(&best.class) {
-        return None;
-    }
-    if let Some(chain) = chain(program, state, &groups, best) {
-        return Some(Plan { class: best.class.clone(), kind: Kind::Uniform(chain) });
-    }
-    let loose = best.target == state && !best.counts;
-    loose.then(|| Plan { class: best.class.clone(), kind: Kind::Loose })
+/// What was found out about the states of a program.
+#[derive(Debug, Default)]
+pub struct Plans {
+    plans: FxHashMap<StateId, Option<Arc<Plan>>>,
+    closed_classes: FxHashMap<StateId, Option<CharSet>>,
+    /// A chain of 255 states is looked at anew from each of them.
+    groups: FxHashMap<StateId, Arc<[Group]>>,
 }
 
-/// The class of characters that can be read on and on from a state, through whatever states: none of them is ever refused.
-///
-/// Where a pattern is searched for, the states differ in what was found so far, and all of them read any text on.
-pub fn closed_class(program: &Program, state: StateId) -> Option<CharSet> {
-    if !worth_a_look(program, state) {
-        return None;
-    }
-    let mut reads = Reads { program, known: FxHashMap::default() };
-    let mut class: CharSet = vec![(0, 0x10_FFFF)];
-    loop {
-        let before = class.clone();
-        let mut states = vec![state];
-        let mut at = 0;
-        while at < states.len() {
-            if states.len() > MAX_CLOSED || program.states[states[at] as usize].guard != Guard::None {
-                return None;
-            }
-            let on = reads.on(states[at]);
-            let read = normal(on.iter().flat_map(|(_, class)| class.iter().copied()).collect());
-            class = intersection(&class, &read);
-            for (target, on) in on {
-                if intersects(&on, &class) && !states.contains(&target) {
-                    states.push(target);
-                }
-            }
-            at += 1;
+impl Plans {
+    /// The plan of a state, if it has one.
+    pub fn plan(&mut self, program: &Program, state: StateId) -> Option<Arc<Plan>> {
+        if let Some(known) = self.plans.get(&state) {
+            return known.clone();
         }
-        if !is_large(&class) {
+        let found = self.find_plan(program, state).map(Arc::new);
+        self.plans.insert(state, found.clone());
+        found
+    }
+
+    /// The class of characters that can be read on and on from a state, through whatever states: none of them is ever refused.
+    ///
+    /// Where a pattern is searched for, the states differ in what was found so far, and all of them read any text on.
+    pub fn closed_class(&mut self, program: &Program, state: StateId) -> Option<CharSet> {
+        if let Some(known) = self.closed_classes.get(&state) {
+            return known.clone();
+        }
+        let found = self.find_closed_class(program, state);
+        self.closed_classes.insert(state, found.clone());
+        found
+    }
+
+    fn groups(&mut self, program: &Program, state: StateId) -> Arc<[Group]> {
+        self.groups.entry(state).or_insert_with(|| groups(program, state).into()).clone()
+    }
+
+    fn find_plan(&mut self, program: &Program, state: StateId) -> Option<Plan> {
+        if !worth_a_look(program, state) {
             return None;
         }
-        // States that only characters outside the class led to do not count: once more without them.
-        if class == before {
-            return Some(class);
+        let groups = self.groups(program, state);
+        let stays = groups.iter().find(|group| group.target == state && is_large(&group.class));
+        let best = stays.or_else(|| groups.iter().max_by_key(|group| weight(&group.class)))?;
+        if !is_large(&best.class) {
+            return None;
+        }
+        if let Some(chain) = self.chain(program, state, &groups, best) {
+            return Some(Plan { class: best.class.clone(), kind: Kind::Uniform(chain) });
+        }
+        let loose = best.target == state && !best.counts;
+        loose.then(|| Plan { class: best.class.clone(), kind: Kind::Loose })
+    }
+
+    fn chain(&mut self, program: &Program, state: StateId, groups: &[Group], first: &Group) -> Option<Chain> {
+        let mut chain = Chain { states: vec![state], counts: Vec::new(), loops: false };
+        let mut next = uniform(groups, &first.class)?;
+        loop {
+            let (target, counts) = next?;
+            chain.counts.push(counts);
+            if chain.states.last() == Some(&target) {
+                chain.loops = true;
+                return Some(chain);
+            }
+            if chain.states.len() == MAX_CHAIN || chain.states.contains(&target) {
+                return None;
+            }
+            chain.states.push(target);
+            next = match uniform(&self.groups(program, target), &first.class) {
+                Some(Some(step)) => Some(step),
+                Some(None) => return Some(chain),
+                None => return None,
+            };
         }
     }
-}
 
-/// Which characters lead on from states, each looked at once.
-struct Reads<'p> {
-    program: &'p Program,
-    known: FxHashMap<StateId, Vec<(StateId, CharSet)>>,
-}
-
-impl Reads<'_> {
-    fn all(&mut self, state: StateId) -> Vec<(StateId, CharSet)> {
-        let found = || {
-            let all = groups(self.program, state).into_iter().filter(|group| !group.counts);
-            all.map(|group| (group.target, group.class)).collect()
-        };
-        self.known.entry(state).or_insert_with(found).clone()
+    fn find_closed_class(&mut self, program: &Program, state: StateId) -> Option<CharSet> {
+        if !worth_a_look(program, state) {
+            return None;
+        }
+        let mut class: CharSet = vec![(0, 0x10_FFFF)];
+        loop {
+            let before = class.clone();
+            let mut states = vec![state];
+            let mut at = 0;
+            while at < states.len() {
+                if states.len() > MAX_CLOSED || program.states[states[at] as usize].guard != Guard::None {
+                    return None;
+                }
+                let on = self.leads_on(program, states[at]);
+                let read = normal(on.iter().flat_map(|(_, class)| class.iter().copied()).collect());
+                class = intersection(&class, &read);
+                for (target, on) in on {
+                    if intersects(&on, &class) && !states.contains(&target) {
+                        states.push(target);
+                    }
+                }
+                at += 1;
+            }
+            if !is_large(&class) {
+                return None;
+            }
+            // States that only characters outside the class led to do not count: once more without them.
+            if class == before {
+                return Some(class);
+            }
+        }
     }
 
     /// The characters that lead to a state which reads a large class too: after a backslash little can follow.
-    fn on(&mut self, state: StateId) -> Vec<(StateId, CharSet)> {
-        let all = self.all(state);
+    fn leads_on(&mut self, program: &Program, state: StateId) -> Vec<(StateId, CharSet)> {
+        let all = self.groups(program, state);
         let mut wide = |target: StateId| {
-            let read = self.all(target).into_iter().flat_map(|(_, class)| class).collect();
-            is_large(&normal(read))
+            let groups = self.groups(program, target);
+            let read =
+                groups.iter().filter(|group| !group.counts).flat_map(|group| group.class.iter().copied());
+            is_large(&normal(read.collect()))
         };
-        all.into_iter().filter(|&(target, _)| wide(target)).collect()
-    }
-}
-
-fn chain(program: &Program, state: StateId, groups: &[Group], first: &Group) -> Option<Chain> {
-    let mut chain = Chain { states: vec![state], counts: Vec::new(), loops: false };
-    let mut next = uniform(groups, &first.class)?;
-    loop {
-        let (target, counts) = next?;
-        chain.counts.push(counts);
-        if chain.states.last() == Some(&target) {
-            chain.loops = true;
-            return Some(chain);
-        }
-        if chain.states.len() == MAX_CHAIN || chain.states.contains(&target) {
-            return None;
-        }
-        chain.states.push(target);
-        next = match uniform(&self::groups(program, target), &first.class) {
-            Some(Some(step)) => Some(step),
-            Some(None) => return Some(chain),
-            None => return None,
-        };
+        let on = all.iter().filter(|group| !group.counts && wide(group.target));
+        on.map(|group| (group.target, group.class.clone())).collect()
     }
 }
 
