@@ -5,8 +5,8 @@
 
 use super::closure::Moves;
 use super::compose::Outcome;
-use super::data::KeyRead;
 use super::index::Index;
+use super::left_open::KeyRead;
 use super::mask::Mask;
 use super::stack::ConfigId;
 use super::vocabulary::Vocabulary;
