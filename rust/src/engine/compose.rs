@@ -130,12 +130,19 @@ impl<'e> Composer<'e> {
 
     /// Take an item's tokens from a part; false if it has no plan, or its plan does not hold here.
     fn by_part(&mut self, item: &Item) -> Result<bool> {
+        // Where few texts are left each is read as it is, and a part does not know what its characters spell.
+        if self.moves.is_few(item.state) {
+            return Ok(false);
+        }
         let Some(plan) = self.index.plan(item.state) else { return self.by_closed_part(item) };
         let Some(part) = self.index.vocabulary.part(&plan.class) else { return self.by_closed_part(item) };
         if let Kind::Uniform(chain) = &plan.kind {
             let steps = Steps::new(self.moves.program, item, chain, self.longest_rest(item, chain, &part));
             if let Some(places) = self.places(&steps, &part)? {
-                let based = self.take_base(item, &steps, &part)?;
+                let based = match self.few_ends_from(&steps, &part) {
+                    Some(first) => self.doubt_runs(&part, first, steps.longest),
+                    None => self.take_base(item, &steps, &part)?,
+                };
                 self.uniform(&places, &part, based)?;
                 return Ok(true);
             }
@@ -224,6 +231,24 @@ impl<'e> Composer<'e> {
             }
             before = last + 1;
         }
+    }
+
+    /// From how many characters on only few texts are left that end the key or the item: they may all be there already.
+    fn few_ends_from(&self, steps: &Steps, part: &Part) -> Option<u32> {
+        if steps.longest == u32::MAX || !self.index.program.has_memory() {
+            return None;
+        }
+        let has_few = |&characters: &u32| self.moves.has_few_ends(steps.item(characters).state);
+        let first = (1..=steps.longest).rev().take_while(has_few).last()?;
+        (first <= part.longest_run()).then_some(first)
+    }
+
+    /// Take the runs of less than `first` characters, and doubt those up to `longest`. Never all that stay within the rule.
+    fn doubt_runs(&mut self, part: &Part, first: u32, longest: u32) -> bool {
+        self.take_runs(part, first - 1);
+        let doubts = part.runs_between(first, longest);
+        self.doubtful.extend(doubts.map(Doubt::unclosed));
+        false
     }
 
     /// `based`: the base has all that stays within the rule.

@@ -169,7 +169,7 @@ impl<'e> Moves<'e> {
         }
     }
 
-    fn items(&self, spec: u32) -> &'e Items {
+    pub(super) fn items(&self, spec: u32) -> &'e Items {
         match &self.program.memories[spec as usize] {
             Memory::Items(items) => items,
             other => unreachable!("spec {spec} is {other:?}"),
@@ -207,7 +207,7 @@ impl<'e> Moves<'e> {
         self.keep(DataKey { text: Some(&text), ..data })
     }
 
-    fn has_few_ends(&self, state: StateId) -> bool {
+    pub(super) fn has_few_ends(&self, state: StateId) -> bool {
         match self.program.states[state as usize].guard {
             Guard::Item { spec, .. } => self.items(spec).words.contains_key(&state),
             Guard::OpenKey { spec } => self.members(spec).words.contains_key(&state),

@@ -3,6 +3,7 @@
 //! A key that is being read is left open; what was written before it is forgotten once it is (`Moves::blanked`), and for what
 //! comes next if that is an open key (`Moves::keys_apart`).
 
+use super::arena::Interned;
 use super::closure::Moves;
 use super::data::{DataId, DataKey, NOTHING};
 use super::shared::Held;
@@ -152,6 +153,28 @@ impl<'e> Moves<'e> {
         // Within an escape the value so far is not known yet.
         let plain = !members.json || text.strip_prefix(b"\"").is_some_and(ends_plainly);
         Some(KeyRead { members, data, text, value: plain.then(|| identity(members.json, text)) })
+    }
+
+    /// Whether what a configuration is reading are strings, and no key or item that was there before begins as they do.
+    pub fn begins_anew(&self, id: ConfigId) -> bool {
+        let items = &self.cache.configs.get(id).items;
+        items.iter().filter(|item| item.data != NOTHING).all(|item| {
+            let data = self.data(item.data);
+            let Some(text) = data.text else { return true };
+            // A string that goes on: what it spells so far stays.
+            let goes_on = |body: &[u8]| ends_plainly(body) && !body.contains(&b'"');
+            if !text.strip_prefix(b"\"").is_some_and(goes_on) {
+                return false;
+            }
+            let name = identity(true, text);
+            let declares = |members: &Members| members.names.keys().any(|known| known.starts_with(&name));
+            let known = match self.program.states[item.state as usize].guard {
+                Guard::OpenKey { spec } => !self.members(spec).json || declares(self.members(spec)),
+                Guard::Item { spec, .. } => !self.items(spec).json || self.items(spec).rest_words.is_some(),
+                _ => true,
+            };
+            !known && !data.seen.iter().any(|&seen| self.cache.texts.get(seen).key().starts_with(&name))
+        })
     }
 
     /// Whether the key that is being read may end with `end`: it is none of those there, declared ones among them.

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::vocabulary::Vocabulary;
 use crate::compile::acyclic::Acyclic;
 use crate::compile::utf8::utf8_automaton;
-use crate::mask::set;
+use crate::mask::{contains, set};
 use crate::trie::{Trie, leading_bytes};
 
 /// Runs of up to this many characters have a bitmask a length; longer ones are few (3 % of the runs in Llama 3's vocabulary).
@@ -244,6 +244,15 @@ impl Part {
                 (self.levels.last().expect("there is always a level"), &self.long_runs[beyond..])
             }
         }
+    }
+
+    /// The runs of `from` to `to` characters.
+    pub fn runs_between(&self, from: u32, to: u32) -> impl Iterator<Item = u32> {
+        let at = |length: u32| &self.levels[(length as usize).min(LEVELS)];
+        let (less, most) = (at(from - 1), at(to));
+        let short = (0..most.len() as u32 * 32).filter(|&id| contains(most, id) && !contains(less, id));
+        let long = self.long_runs.iter().filter(move |run| (from..=to).contains(&run.0)).map(|run| run.1);
+        short.chain(long)
     }
 
     pub fn heap_bytes(&self) -> usize {

@@ -22,13 +22,22 @@ pub struct Doubt {
     /// As many of its bytes reach the first one of the key that it hangs on, with it; 0: the key is being read already.
     /// `TANGLED`: there is more to it than one key.
     pub before: u16,
-    /// As many reach its last one.
+    /// As many reach its last one; 0 where `before` is 0 too: the key goes on, and only few ends are left for it.
     pub end: u16,
 }
 
 pub const TANGLED: u16 = u16::MAX;
 
 impl Doubt {
+    /// On a token after which only few texts are left that end the key or the item being read.
+    pub fn unclosed(id: u32) -> Doubt {
+        Doubt { id, before: 0, end: 0 }
+    }
+
+    pub fn is_unclosed(self) -> bool {
+        (self.before, self.end) == (0, 0)
+    }
+
     /// The same for the token `id` that has `more` bytes before those of this one.
     pub fn later(self, id: u32, more: usize) -> Doubt {
         let place = |at: u16| usize::from(at).checked_add(more).and_then(|at| u16::try_from(at).ok());
