@@ -238,9 +238,7 @@ impl Trie {
             }
         }
     }
-}
 
-impl Trie {
     fn list_seconds(&mut self) {
         for first in 0..=u8::MAX {
             self.second_starts[first as usize] = self.seconds.len() as u32;

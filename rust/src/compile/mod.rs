@@ -1,8 +1,8 @@
 //! From the IR to a program: the compile phase. Nothing here looks at the vocabulary.
 //!
-//! In order: `ir` reads the record, `shape` measures it, `groups` finds what must be built together. Then group by group, callees
-//! first: `thompson` builds drafts (with `acyclic`, `utf8`, `dfa`, `words` and `counted` for regular parts, `remember` for
-//! nodes that remember), `epsilon` takes ε-edges out, `trim` useless states, `left_recursion` first calls in a circle,
+//! In order: `ir` reads the record, `shape` measures it, `groups` finds what must be built together (`spelling`: and what makes two of them the same). Then group by group, callees
+//! first: `thompson` builds drafts (with `acyclic`, `utf8`, `dfa`, `words` and `counted` for regular parts, `remember` and
+//! `members` for nodes that remember), `epsilon` takes ε-edges out, `trim` useless states, `left_recursion` first calls in a circle,
 //! `reduce` merges equal states, `layout` writes the tables of the group. `link` copies all groups into one `Program`.
 
 pub mod acyclic;
@@ -17,10 +17,12 @@ pub mod kept;
 pub mod layout;
 pub mod left_recursion;
 pub mod link;
+pub mod members;
 pub mod reduce;
 pub mod remember;
 pub mod rows;
 pub mod shape;
+pub mod spelling;
 pub mod thompson;
 pub mod trim;
 pub mod utf8;

@@ -1,0 +1,276 @@
+//! Automata of members: how are keys told apart, declared and open ones, and what is done where one ends?
+//!
+//! What the actions and guards mean is in `crate::memory`.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::dfa::Dfa;
+use super::draft::{Action, Draft, DraftRule, Ending, Guard, Label};
+use super::ir::{Members, Node};
+use super::kept::Built;
+use super::remember::few_words;
+use super::thompson::{Task, Thompson};
+use crate::error::{Error, Result};
+use crate::memory::{self, Memory, identity};
+use crate::program::NO_ACTION;
+
+impl<'a> Thompson<'_, 'a> {
+    pub(super) fn members(&mut self, draft: &mut Draft, members: Members) -> Result<DraftRule> {
+        let keys = members.declared().map(|(key, ..)| self.key(key)).collect::<Result<Vec<_>>>()?;
+        let open = members.open().map(|(key, _)| self.dfa(key)).collect::<Result<Vec<_>>>()?;
+        let named = |(key, member): (&Key, u32)| Some((identity(members.json, &key.word()?), member));
+        let names: FxHashMap<Box<[u8]>, u32> = keys.iter().zip(0..).filter_map(named).collect();
+        let words_of = |dfa: &Arc<Built<Dfa>>| {
+            let mut words = few_words(members.json, &dfa.value)?;
+            words.retain(|word| !names.contains_key(word));
+            Some(words)
+        };
+        let open_languages = open.iter().map(words_of).collect();
+        let spec = self.remember(Memory::Members(memory::Members {
+            ordered: members.ordered,
+            min: members.min,
+            max: members.max,
+            json: members.json,
+            required: members.declared().map(|member| member.2).collect(),
+            names: Arc::new(names),
+            open_languages,
+            ..Default::default()
+        }));
+        let mut rule = draft.rule(Ending::Members { spec });
+        rule.may_be_empty = Some(members.nullable());
+        let (head, after) = (draft.state(), draft.state());
+        draft.epsilons.push((rule.start, head));
+        draft.epsilons.push((after, rule.end));
+        // Members with equal tails go on in one state: most objects have a few kinds of value.
+        let mut begun: FxHashMap<u32, u32> = FxHashMap::default();
+        let tails: Vec<u32> = members
+            .declared()
+            .map(|(_, tail, _)| *begun.entry(tail).or_insert_with(|| draft.state()))
+            .collect();
+        for (_, tail, _) in members.declared() {
+            if let Some(from) = begun.remove(&tail) {
+                self.run(draft, Task { node: tail, from, to: after })?;
+            }
+        }
+        self.declared_keys(draft, spec, &keys, head, &tails)?;
+        let append = self.action(Action::Append);
+        for (number, ((_, tail), dfa)) in (0u32..).zip(members.open().zip(&open)) {
+            let from = draft.state();
+            let actions = (append, self.action(Action::Close { spec, open: number }));
+            self.open_key(draft, spec, actions, &dfa.value, head, from)?;
+            self.run(draft, Task { node: tail, from, to: after })?;
+        }
+        let guard = Guard::MoreMembers { spec };
+        self.separator(draft, Task { node: members.separator, from: after, to: head }, guard, NO_ACTION)?;
+        draft.guards.push((head, guard));
+        Ok(rule)
+    }
+
+    fn key(&mut self, node: u32) -> Result<Key<'a>> {
+        match self.ir().node(node) {
+            Node::Literal(text) => Ok(Key::Literal(text)),
+            _ => Ok(Key::Language(self.dfa(node)?)),
+        }
+    }
+
+    /// The keys of all declared members side by side, each up to where its tail begins.
+    ///
+    /// A state is the set of keys that are still possible, so keys with a common beginning share it.
+    fn declared_keys(
+        &mut self,
+        draft: &mut Draft,
+        spec: u32,
+        keys: &[Key],
+        head: u32,
+        tails: &[u32],
+    ) -> Result<()> {
+        let declare = (0..keys.len() as u32).map(|member| self.action(Action::Declare { spec, member }));
+        let ends: Vec<(u32, u32)> = tails.iter().copied().zip(declare).collect();
+        let start: Vec<(u32, u32)> = (0..keys.len() as u32).map(|key| (key, 0)).collect();
+        let mut walk = KeyWalk { spec, keys, ends, ids: FxHashMap::default(), open: vec![(start, head)] };
+        let mut steps: Vec<(u8, (u32, u32))> = Vec::new();
+        while let Some((set, from)) = walk.open.pop() {
+            if let [only] = set[..]
+                && let Some((text, end)) = walk.literal(only)
+            {
+                self.rest_of_key(draft, text, spec, from, end)?;
+                continue;
+            }
+            self.spend_states(1 + set.len() as u64 / 16)?;
+            steps.clear();
+            for &(key, state) in &set {
+                keys[key as usize].steps(state, |byte, to| steps.push((byte, (key, to))));
+            }
+            steps.sort_by_key(|step| step.0);
+            for alike in steps.chunk_by(|a, b| a.0 == b.0) {
+                self.read_key_byte(draft, &mut walk, from, alike)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Read one byte of declared keys: it ends a key, or leads to those that are still possible after it.
+    fn read_key_byte(
+        &mut self,
+        draft: &mut Draft,
+        walk: &mut KeyWalk,
+        from: u32,
+        alike: &[(u8, (u32, u32))],
+    ) -> Result<()> {
+        let byte = alike[0].0;
+        let read = Label::Bytes(byte, byte);
+        let ended = alike.iter().find(|&&(_, (key, state))| walk.keys[key as usize].ends(state));
+        if let Some(&(_, (member, _))) = ended {
+            if alike.len() > 1 {
+                return Err(overlap());
+            }
+            let (tail, declare) = walk.ends[member as usize];
+            draft.act(from, read, tail, declare);
+            return Ok(());
+        }
+        // A single literal is possible after one way only.
+        if let &[(_, (member, state))] = alike
+            && let Some((text, end)) = walk.literal((member, state - 1))
+        {
+            return self.rest_of_key(draft, text, walk.spec, from, end);
+        }
+        let to = walk.state(draft, alike.iter().map(|step| step.1).collect());
+        draft.edge(from, read, to);
+        Ok(())
+    }
+
+    /// What is left of the only key that is still possible.
+    fn rest_of_key(
+        &mut self,
+        draft: &mut Draft,
+        text: &[u8],
+        spec: u32,
+        mut from: u32,
+        (tail, declare): (u32, u32),
+    ) -> Result<()> {
+        self.spend_states(text.len() as u64)?;
+        for (at, &byte) in text.iter().enumerate() {
+            if at + 1 == text.len() {
+                draft.act(from, Label::Bytes(byte, byte), tail, declare);
+                break;
+            }
+            let next = draft.state();
+            draft.guards.push((next, Guard::Key { spec }));
+            draft.edge(from, Label::Bytes(byte, byte), next);
+            from = next;
+        }
+        Ok(())
+    }
+
+    fn open_key(
+        &mut self,
+        draft: &mut Draft,
+        spec: u32,
+        (append, close): (u32, u32),
+        dfa: &Dfa,
+        head: u32,
+        tail: u32,
+    ) -> Result<()> {
+        self.spend_states(u64::from(dfa.n_states()))?;
+        let base = draft.n_states;
+        draft.n_states += dfa.n_states();
+        draft.guards.extend((base..draft.n_states).map(|state| (state, Guard::OpenKey { spec })));
+        for (state, low, high, target) in dfa.ranges() {
+            if dfa.accepts(state) {
+                return Err(overlap());
+            }
+            let (to, action) = match dfa.accepts(target) {
+                true => (tail, close),
+                false => (base + target, append),
+            };
+            draft.act(base + state, Label::Bytes(low, high), to, action);
+            if state == 0 {
+                draft.act(head, Label::Bytes(low, high), to, action);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The walk along all declared keys at once.
+struct KeyWalk<'k, 'a> {
+    spec: u32,
+    keys: &'k [Key<'a>],
+    /// For each member, the state of its tail and the action at the end of its key.
+    ends: Vec<(u32, u32)>,
+    /// The state of each set of keys, each with how far it was read.
+    ids: FxHashMap<Vec<(u32, u32)>, u32>,
+    open: Vec<(Vec<(u32, u32)>, u32)>,
+}
+
+impl<'k> KeyWalk<'k, '_> {
+    /// What is left of a key that is spelled in one way, and its end.
+    fn literal(&self, (member, state): (u32, u32)) -> Option<(&'k [u8], (u32, u32))> {
+        match &self.keys[member as usize] {
+            Key::Literal(text) => Some((&text[state as usize..], self.ends[member as usize])),
+            Key::Language(_) => None,
+        }
+    }
+
+    /// The state of a set of keys.
+    fn state(&mut self, draft: &mut Draft, set: Vec<(u32, u32)>) -> u32 {
+        if let Some(&known) = self.ids.get(&set) {
+            return known;
+        }
+        let state = draft.state();
+        draft.guards.push((state, Guard::Key { spec: self.spec }));
+        self.open.push((set.clone(), state));
+        self.ids.insert(set, state);
+        state
+    }
+}
+
+fn overlap() -> Error {
+    Error::grammar(
+        "one key is the beginning of another",
+        "then nothing tells where a key ends; a closing quote would",
+    )
+}
+
+/// The spellings of one declared key.
+enum Key<'a> {
+    Literal(&'a [u8]),
+    Language(Arc<Built<Dfa>>),
+}
+
+impl Key<'_> {
+    fn ends(&self, state: u32) -> bool {
+        match self {
+            Key::Literal(text) => state as usize == text.len(),
+            Key::Language(dfa) => dfa.value.accepts(state),
+        }
+    }
+
+    fn steps(&self, state: u32, mut visit: impl FnMut(u8, u32)) {
+        match self {
+            Key::Literal(text) => {
+                if let Some(&byte) = text.get(state as usize) {
+                    visit(byte, state + 1);
+                }
+            }
+            // A member whose key has no text is never written.
+            Key::Language(dfa) if dfa.value.n_states() == 0 => {}
+            Key::Language(dfa) => (0..=255).for_each(|byte| {
+                if let Some(to) = dfa.value.step(state, byte) {
+                    visit(byte, to);
+                }
+            }),
+        }
+    }
+
+    /// One of the spellings, a shortest, if there is any.
+    fn word(&self) -> Option<Cow<'_, [u8]>> {
+        match self {
+            Key::Literal(text) => Some(Cow::Borrowed(text)),
+            Key::Language(dfa) => dfa.value.shortest_word().map(Cow::Owned),
+        }
+    }
+}
