@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -11,6 +12,7 @@ from maskwright.json_schema.conflict import explain_no_value
 from maskwright.json_schema.forms import Form
 from maskwright.json_schema.keywords import Draft
 from maskwright.json_schema.places import Documents
+from maskwright.json_schema.probe import compile_bytes
 from maskwright.json_schema.reading import Reader
 from maskwright.json_schema.refusals import Unsupported, unsupported
 from maskwright.json_schema.schema_text import parse_json
@@ -67,6 +69,13 @@ class Options:
                 code="argument.property_order",
             )
         choose_whitespace(self.whitespace, self.indent, self.style)
+        if not (self.registry is None or isinstance(self.registry, Mapping)):
+            raise MaskwrightError(
+                "registry must be {uri: schema} or a referencing.Registry, "
+                f"not a value of type {type(self.registry).__name__}",
+                where="registry",
+                code="argument.registry",
+            )
 
     @property
     def ordered(self) -> bool:
@@ -164,6 +173,15 @@ class SchemaCompile:
         if not may_drop or not self._drop(translated):  # type: ignore[arg-type]
             raise translated from error
         self.write()
+
+    def engine_sizes(self) -> list[tuple[str, int, int]]:
+        """Have the engine compile the grammar, over the 256 bytes: (rule, states, bytes) of its rules, most
+        bytes first. Raises what a compiler would: only the engine sees that some schemas have no value."""
+        while True:
+            try:
+                return compile_bytes(self.grammar)
+            except GrammarError as error:
+                self.retry(error)
 
     def _translated(self, error: GrammarError) -> MaskwrightError:
         if error.code == "grammar.empty":

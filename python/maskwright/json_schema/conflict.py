@@ -15,6 +15,9 @@ __all__ = ["explain_no_value"]
 
 _DEPTH = 40
 
+_STEPS = 200
+"""Schemas that are looked at for one that leads to itself."""
+
 
 def explain_no_value(reader: Reader, form: Form) -> SchemaError:
     """The error that names the conflict."""
@@ -28,7 +31,7 @@ def explain_no_value(reader: Reader, form: Form) -> SchemaError:
         key, form = inner
         if _place(form) is None:
             return no_value(place, f"{key} must be there and {_words(form)}")
-    return no_value(place, _between(reader, place) or _why(place))
+    return no_value(place, _between(reader, place) or _endless(reader, form) or _why(place))
 
 
 def _needed(reader: Reader, cases: Cases) -> tuple[str, Form] | None:
@@ -42,6 +45,33 @@ def _needed(reader: Reader, cases: Cases) -> tuple[str, Form] | None:
             if reader.algebra.is_empty(items.at(place)):
                 return f"item {place}", items.at(place)
     return None
+
+
+def _endless(reader: Reader, form: Form) -> str | None:
+    """The schema that, through members and items that every value has, leads to itself."""
+    waiting: list[tuple[Form, tuple[Form, ...]]] = [(form, (form,))]
+    for _ in range(_STEPS):
+        if not waiting:
+            return None
+        outer, above = waiting.pop()
+        for inner in _always(reader.cases(outer)):
+            if inner in above:
+                return f"a value of {_name(inner)} would have to hold another one, without end"
+            waiting.append((inner, (*above, inner)))
+    return None
+
+
+def _always(cases: Cases) -> list[Form]:
+    """The members or items that every value has, where there is one clause only."""
+    if cases.null or cases.booleans or cases.numbers or cases.strings:
+        return []
+    if len(cases.objects) == 1 and not cases.arrays:
+        members = cases.objects[0]
+        return [members.named[key] for key in sorted(members.required)]
+    if len(cases.arrays) == 1 and not cases.objects:
+        items = cases.arrays[0]
+        return [items.at(place) for place in range(min(items.minimum, len(items.prefix) + 1))]
+    return []
 
 
 def _between(reader: Reader, place: Place) -> str | None:
@@ -109,4 +139,6 @@ def _why(place: Place) -> str:
         return '"enum" is empty'
     passed = ("title", "description", "$defs", "definitions", "$schema", "$id")
     words = [f'"{word}"' for word in schema if word not in passed]
+    if len(words) == 1:
+        return f"{words[0]} leaves no value"
     return "these exclude each other: " + ", ".join(words[:8])

@@ -7,13 +7,13 @@ when a reference needs it: most references are pointers within the document, and
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin
 
-from maskwright.errors import LimitError
+from maskwright.errors import LimitError, MaskwrightError
 from maskwright.json_schema.keywords import VOCABULARIES, Draft, asserting_of, beside_ref_of, keywords_of
-from maskwright.json_schema.refusals import malformed, unsupported
+from maskwright.json_schema.refusals import malformed, shown, unsupported
 
 __all__ = ["Documents", "Place", "Resource", "draft_of", "subschemas"]
 
@@ -23,13 +23,18 @@ Trail = tuple[Any, ...] | None
 MAX_SCOPES = 1_000
 """Dynamic scopes of a schema: what is read in each is read anew."""
 
+_PATHS = {
+    "draft-04/schema": Draft.D4,
+    "draft-06/schema": Draft.D6,
+    "draft-07/schema": Draft.D7,
+    "draft/2019-09/schema": Draft.D2019,
+    "draft/2020-12/schema": Draft.D2020,
+    "schema": Draft.LATEST,
+}
 _DRAFTS = {
-    "http://json-schema.org/draft-04/schema": Draft.D4,
-    "http://json-schema.org/draft-06/schema": Draft.D6,
-    "http://json-schema.org/draft-07/schema": Draft.D7,
-    "https://json-schema.org/draft/2019-09/schema": Draft.D2019,
-    "https://json-schema.org/draft/2020-12/schema": Draft.D2020,
-    "http://json-schema.org/schema": Draft.LATEST,
+    f"{scheme}://json-schema.org/{path}": draft
+    for path, draft in _PATHS.items()
+    for scheme in ("http", "https")  # the official one differs by draft, and many schemas have the other
 }
 _ONE = frozenset(
     [
@@ -326,7 +331,8 @@ class Documents:
                     place,
                     "$schema",
                     f"{name!r} is no draft known here, and not in the registry",
-                    'draft="2020-12"',
+                    'draft="2020-12", or the one that the schema was written for',
+                    may_drop=False,
                 )
             return
         vocabulary = metaschema.get("$vocabulary")
@@ -335,7 +341,10 @@ class Documents:
         strange = [uri for uri, needed in vocabulary.items() if needed and uri not in VOCABULARIES]
         if strange:
             raise unsupported(
-                place, "$schema", f"the vocabulary {strange[0]!r} of its metaschema is not known"
+                place,
+                "$schema",
+                f"the vocabulary {strange[0]!r} of its metaschema is not known",
+                may_drop=False,
             )
         on = {word for uri in vocabulary for word in VOCABULARIES.get(uri, ())}
         off = {word for words in VOCABULARIES.values() for word in words} - on
@@ -347,6 +356,12 @@ class Documents:
         schema = _from_registry(self._registry, uri)
         if schema is None:
             schema = _metaschema(uri)
+        elif not isinstance(schema, (dict, bool)):
+            raise MaskwrightError(
+                f"the registry must hold schemas, dicts or booleans, not {shown(schema)}",
+                where=f"registry[{uri!r}]",
+                code="argument.registry",
+            )
         if schema is None:
             return None
         found = self._open(uri, schema)
@@ -425,18 +440,11 @@ def subschemas(schema: dict[str, Any]) -> Iterator[tuple[Any, tuple[Any, ...]]]:
 
 
 def _from_registry(registry: Any, uri: str) -> Any:
-    if registry is None:
-        return None
-    if isinstance(registry, Mapping):
-        for name in (uri, f"{uri}#"):
-            if name in registry:
-                found = registry[name]
-                return getattr(found, "contents", found)
-        return None
-    try:  # a referencing.Registry
-        return registry[uri].contents
-    except LookupError:
-        return None
+    for name in (uri, f"{uri}#"):
+        if registry is not None and name in registry:
+            found = registry[name]
+            return getattr(found, "contents", found)  # a referencing.Registry holds resources
+    return None
 
 
 def _metaschema(uri: str) -> Any:

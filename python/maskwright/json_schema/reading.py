@@ -272,7 +272,13 @@ class Reader:
         listed = [names] if isinstance(names, str) else names
         known = isinstance(listed, list) and all(isinstance(name, str) and name in TYPES for name in listed)
         if not known:
-            raise malformed(place, "type", f"it must be one of {', '.join(TYPES)}, or a list of them")
+            wrong = (
+                [name for name in listed if not isinstance(name, str) or name not in TYPES]
+                if isinstance(listed, list)
+                else [names]
+            )
+            why = f"it must be one of {', '.join(TYPES)}, or a list of them"
+            raise malformed(place, "type", why, wrong[0])
         return frozenset(listed)
 
     # One type only
@@ -364,7 +370,9 @@ class Reader:
     def _number(self, place: Place, schema: dict[str, Any], keyword: str) -> Fraction:
         number = exact(schema[keyword])
         if number is None:
-            raise malformed(place, keyword, "it must be a finite number of at most 1,000 digits")
+            raise malformed(
+                place, keyword, "it must be a finite number of at most 1,000 digits", schema[keyword]
+            )
         return Fraction(number)
 
     def count(self, place: Place, schema: dict[str, Any], keyword: str) -> int | None:
@@ -373,7 +381,7 @@ class Reader:
             return None
         number = exact(schema[keyword])
         if not isinstance(number, int) or number < 0:
-            raise malformed(place, keyword, "it must be a whole number, not negative")
+            raise malformed(place, keyword, "it must be a whole number, 0 or more", schema[keyword])
         return min(number, 0xFFFF_FFF0)
 
     # Constants
@@ -383,7 +391,7 @@ class Reader:
         if "enum" in schema:
             values = schema["enum"]
             if not isinstance(values, list):
-                raise malformed(place, "enum", "it must be a list")
+                raise malformed(place, "enum", "it must be a list", values)
             found = self._constants(place, "enum", values)
         if "const" in schema:
             found = self.algebra.both(found, self._constants(place, "const", [schema["const"]]))
@@ -398,7 +406,9 @@ class Reader:
             if number is not None:
                 numbers[number] = tuple(dict.fromkeys((*numbers.get(number, ()), *spelled(value))))
             elif isinstance(value, (int, float, Decimal)) and not isinstance(value, bool):
-                raise malformed(place, keyword, "its numbers must be finite, of at most 1,000 digits")
+                raise malformed(place, keyword, "its numbers must be finite, of at most 1,000 digits", value)
+            elif value is not None and not isinstance(value, (bool, str, list, dict)):
+                raise malformed(place, keyword, "its values must be those of JSON", value)
         found = Cases(
             any(value is None for value in values),
             frozenset(value for value in values if isinstance(value, bool)),
@@ -421,6 +431,8 @@ class Reader:
         return Items(prefix, FALSE, len(value), len(value))
 
     def _constant_members(self, value: dict[str, Any], place: Place) -> Members:
+        if not _are_texts(value):
+            raise malformed(place, "const" if "const" in place.schema else "enum", "its keys must be strings")
         named = {key: self.forms.value(item, place) for key, item in value.items()}
         return Members(named, (), frozenset(named), place=place)
 
@@ -501,8 +513,10 @@ class Reader:
         """A list of names, looked at."""
         if names is True or names is False:
             raise malformed(place, keyword, "it must be a list of names since draft 4")
-        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-            raise malformed(place, keyword, "it must be a list of names")
+        if not isinstance(names, list):
+            raise malformed(place, keyword, "it must be a list of names", names)
+        if not all(isinstance(name, str) for name in names):
+            raise malformed(place, keyword, "it must be a list of names, and those are strings")
         return names
 
     def _add_opens(self, place: Place, schema: dict[str, Any], members: Members) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from typing import Any
 
 from maskwright.errors import LimitError, MaskwrightError, SchemaError
@@ -16,6 +17,14 @@ __all__ = ["Finding", "Report", "check_schema", "refuse_unknown"]
 
 MAX_POINTERS = 5_000_000
 """Characters of all places of a report: about a second. They grow with the square of the nesting."""
+
+_NEAR = 0.8
+"""How alike a keyword and a misspelling of it are, by `difflib`: a letter or two of ten differ."""
+
+_LONGEST = 40
+"""Characters of a name that is compared with the keywords: the longest of those has 21."""
+
+_WHY_STRICT = 'the standard passes over it, and unknown_keywords="error" asks for more'
 
 _STATUS = {word.name: word.status for word in TABLE}
 
@@ -82,19 +91,23 @@ def check_schema(schema: Any, **options: Any) -> Report:
     chosen = Options(**options)
     error: MaskwrightError | None = None
     refused: dict[str, str] = {}
-    first = SchemaCompile(schema, replace(chosen, unsupported="ignore"), write=False)
+    first = SchemaCompile(
+        schema, replace(chosen, unsupported="ignore", unknown_keywords="annotate"), write=False
+    )
     documents = first.documents
     try:
         first.write()
+        first.engine_sizes()
         refused = {note.pointer: note.reason for note in first.ignored}
     except MaskwrightError as caught:
         error = caught
         if isinstance(caught, SchemaError) and caught.keyword:
             refused = {caught.pointer: caught.why or caught.what}
         refused.update({note.pointer: note.reason for note in first.ignored})
-    if error is None and refused and chosen.unsupported == "error":
+    strict = chosen.unknown_keywords == "error"
+    if error is None and (strict or (refused and chosen.unsupported == "error")):
         try:
-            SchemaCompile(schema, chosen)
+            SchemaCompile(schema, chosen).engine_sizes()
         except MaskwrightError as caught:
             error = caught
     return Report(tuple(_findings(documents, refused, chosen)), error)
@@ -114,7 +127,10 @@ def _findings(documents: Documents, refused: dict[str, str], options: Options) -
             if pointer in refused:
                 yield Finding(pointer, keyword, "refused", refused[pointer])
             elif keyword not in known:
-                yield Finding(pointer, keyword, "unknown", _why_unknown(keyword))
+                status = "refused" if options.unknown_keywords == "error" else "unknown"
+                meant = _meant(keyword, known)
+                note = f"is {meant} meant?" if meant else _why_unknown(keyword)
+                yield Finding(pointer, keyword, status, note)
             elif hidden and keyword != "$ref":
                 status = "structure" if known[keyword] == Part.NOTHING else "annotation"
                 yield Finding(
@@ -135,8 +151,16 @@ def _finding(pointer: str, keyword: str, value: Any, options: Options) -> Findin
 
 
 def _why_unknown(keyword: str) -> str:
-    since = [word.since for word in TABLE if word.name == keyword]
-    return "not in this draft" if since else ""
+    return "not in this draft" if keyword in _STATUS else ""
+
+
+def _meant(keyword: str, known: Collection[str]) -> str | None:
+    """The keyword that one may be a misspelling of, in quotes."""
+    if keyword in _STATUS or len(keyword) > _LONGEST:
+        return None
+    words = {word.lower(): word for word in known}
+    near = get_close_matches(keyword.lower(), words, 1, _NEAR)
+    return f'"{words[near[0]]}"' if near else None
 
 
 def _places(documents: Documents) -> Iterator[Place]:
@@ -161,7 +185,7 @@ def refuse_unknown(documents: Documents) -> None:
                     f'unknown keyword "{keyword}"',
                     pointer=place.pointer_to(keyword),
                     keyword=keyword,
-                    why='the standard passes over it, and unknown_keywords="error" asks for more',
-                    try_=_why_unknown(keyword) or None,
+                    why="; ".join(filter(None, (_why_unknown(keyword), _WHY_STRICT))),
+                    try_=_meant(keyword, known),
                     code="schema.unknown-keyword",
                 )

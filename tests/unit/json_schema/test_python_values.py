@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from decimal import Decimal
 from typing import Any
 
@@ -60,6 +61,24 @@ def test_what_is_no_json_value_is_refused(bytes_compiler: mw.Compiler, value: ob
         bytes_compiler.json_schema({"const": value})
     with pytest.raises(mw.SchemaError):
         bytes_compiler.json_schema({"minimum": value})
+
+
+@pytest.mark.parametrize("constant", [{1: 2}, {"a": [{1: 2}]}, ("a",), [date(2024, 2, 29)]])
+def test_a_constant_that_json_does_not_have_is_malformed(
+    bytes_compiler: mw.Compiler, constant: object
+) -> None:
+    for schema in ({"const": constant}, {"enum": [1, constant]}):
+        with pytest.raises(mw.SchemaError) as caught:
+            bytes_compiler.json_schema(schema)
+        assert caught.value.code == f"schema.malformed.{next(iter(schema))}"
+
+
+def test_a_report_lists_unknown_keywords_that_are_errors() -> None:
+    report = mw.check_schema({"type": "string", "maxlength": 3, "title": "a"}, unknown_keywords="error")
+    assert [finding.status for finding in report.findings] == ["enforced", "refused", "annotation"]
+    assert report.error is not None
+    assert report.error.code == "schema.unknown-keyword"
+    assert not mw.check_schema({"not": {"x": 1}}, unknown_keywords="error").is_enforced
 
 
 def test_ignored_keywords_are_listed(bytes_compiler: mw.Compiler) -> None:
