@@ -7,7 +7,7 @@ from typing import Any
 
 from maskwright.cli.schema_options import add_schema_arguments, read_schema
 from maskwright.cli.shown import table
-from maskwright.json_schema.explain import Explanation, explain_schema
+from maskwright.json_schema.explain import Cost, Explanation, explain_schema
 
 
 def add_to(commands: Any) -> None:
@@ -31,13 +31,18 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _shown(found: Explanation, top: int) -> str:
-    rows = [(cost.pointer, f"{cost.states:,}", f"{cost.n_bytes:,}", cost.hint) for cost in found.costs[:top]]
     lines = [
         f"time     {found.front_seconds * 1e3:.1f} ms from the schema to rules, "
         f"{found.native_seconds * 1e3:.1f} ms from rules to automata",
         f"rules    {len(found.costs):,}, {sum(cost.n_bytes for cost in found.costs):,} bytes",
-        table(("Place", "States", "Bytes", "Cheaper"), rows),
+        table(("Place", "States", "Bytes", "Cheaper"), _rows(found.costs[:top])),
     ]
+    if found.inside:
+        lines += ["", table(("String inside a place", "Alone", "Bytes", "By"), _rows(found.inside[:top]))]
     if found.forced:
-        lines += ["forced", *(f"  {line}" for line in found.forced)]
+        lines += ["", "forced", *(f"  {line}" for line in found.forced)]
     return "\n".join(lines)
+
+
+def _rows(costs: tuple[Cost, ...]) -> list[tuple[str, ...]]:
+    return [(cost.pointer, f"{cost.states:,}", f"{cost.n_bytes:,}", cost.hint) for cost in costs]

@@ -3,23 +3,30 @@ look like."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
 
+from maskwright.errors import MaskwrightError
+from maskwright.json_schema.apart import are_apart
 from maskwright.json_schema.clauses import Members
 from maskwright.json_schema.compile import Options, SchemaCompile
 from maskwright.json_schema.forms import FALSE, TRUE, Form
 from maskwright.json_schema.keywords import Part
 from maskwright.json_schema.order import names_in_order
 from maskwright.json_schema.places import Place
-from maskwright.json_schema.probe import compile_bytes
 from maskwright.json_schema.reading import Reader
 
 __all__ = ["Cost", "Explanation", "explain_schema"]
 
 MAX_PLACES = 2_000
+
+MAX_STRINGS = 200
+"""Different strings that are compiled alone: 1 to 50 ms each."""
+
+_MAX_STEPS = 8
+"""References followed one after the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +41,11 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Costs, largest first; what is forced, a line each; seconds of the front end and of the engine."""
+    """Costs of rules, largest first; `inside` them, what each string with a pattern or a format would take on
+    its own; what is forced, a line each; seconds of the front end and of the engine."""
 
     costs: tuple[Cost, ...]
+    inside: tuple[Cost, ...]
     forced: tuple[str, ...]
     front_seconds: float
     native_seconds: float
@@ -54,14 +63,19 @@ def explain_schema(schema: Any, **options: Any) -> Explanation:
     #/properties/a: always 1
     """
     begin = perf_counter()
-    work = SchemaCompile(schema, Options(**options), pointer_names=True)
+    chosen = Options(**options)
+    work = SchemaCompile(schema, chosen, pointer_names=True)
     between = perf_counter()
-    sizes = compile_bytes(work.grammar)
+    sizes = work.engine_sizes()
     end = perf_counter()
     places = dict(_places(work))
-    costs = [Cost(_shown(name), states, size, _hint(places.get(name))) for name, states, size in sizes]
+    costs = tuple(
+        Cost(_shown(name), states, size, _hint(work.reader, places.get(name))) for name, states, size in sizes
+    )
+    ruled = {name for name, _, _ in sizes}
+    inside = _inside(work.reader, [place for name, place in places.items() if name not in ruled], chosen)
     forced = tuple(line for name, place in places.items() for line in _forced(work.reader, name, place))
-    return Explanation(tuple(costs), forced, between - begin, end - between)
+    return Explanation(costs, inside, forced, between - begin, end - between)
 
 
 def _shown(name: str) -> str:
@@ -123,6 +137,10 @@ def _only_constant(cases: Any) -> str | None:
     kinds = [cases.null, cases.booleans, cases.numbers, cases.strings, cases.arrays, cases.objects]
     if sum(map(bool, kinds)) != 1:
         return None
+    if cases.null:
+        return "null"
+    if len(cases.booleans) == 1:
+        return "true" if True in cases.booleans else "false"
     if len(cases.numbers) == 1 and cases.numbers[0].constants and len(cases.numbers[0].constants) == 1:
         return str(cases.numbers[0].constants[0][0])
     if len(cases.strings) == 1 and cases.strings[0].allowed and len(cases.strings[0].allowed) == 1:
@@ -143,26 +161,89 @@ def _dead_branches(reader: Reader, pointer: str, place: Place) -> Iterator[str]:
                     yield f"#{pointer}/{keyword}/{number}: no value can take this branch"
 
 
-_HINTS = (
-    ("uniqueItems", "uniqueItems remembers every item; a maxItems bounds it"),
+def _inside(reader: Reader, places: list[Place], options: Options) -> tuple[Cost, ...]:
+    """Strings that have no rule of their own: each is compiled alone, equal ones once."""
+    alone = replace(options, registry=None, draft=None, unknown_keywords="annotate")
+    known: dict[str, tuple[int, int]] = {}
+    found = []
+    for place in places:
+        target = _target(reader, place)
+        if not isinstance(target.schema, dict) or not target.schema.keys() & {"pattern", "format"}:
+            continue
+        schema = {word: target.schema[word] for word in _STRING_WORDS if word in target.schema}
+        key = repr(schema)
+        if key not in known and len(known) < MAX_STRINGS:
+            try:
+                sizes = SchemaCompile({"type": "string", **schema}, alone).engine_sizes()
+            except MaskwrightError:  # beside other keywords it did compile
+                sizes = []
+            known[key] = sum(states for _, states, _ in sizes), sum(size for _, _, size in sizes)
+        if any(known.get(key, (0,))):
+            found.append(Cost(_shown(place.pointer), *known[key], _string_hint(reader, target)))
+    return tuple(sorted(found, key=lambda cost: -cost.n_bytes))
+
+
+def _target(reader: Reader, place: Place) -> Place:
+    """The schema that a schema of nothing but references leads to."""
+    for _ in range(_MAX_STEPS):
+        if not isinstance(place.schema, dict) or reader.flags(place) & ~Part.UNKNOWN != Part.REF:
+            break
+        form = reader.target(place, place.schema)
+        if form.kind != "schema":
+            break
+        place = form.payload
+    return place
+
+
+def _string_hint(reader: Reader, place: Place) -> str:
+    return f"format {place.schema['format']!r}" if "format" in place.schema else _hint(reader, place)
+
+
+_STRING_WORDS = ("pattern", "format", "minLength", "maxLength")
+
+
+def _together(reader: Reader, place: Place, keyword: str) -> bool:
+    """Whether some branches of `anyOf` or `oneOf` are not told apart by what they say on their face."""
+    return not are_apart(reader, reader.listed(place, place.schema, keyword))
+
+
+_HINTS: tuple[tuple[str, Callable[[Reader, Place], bool], str], ...] = (
+    (
+        "uniqueItems",
+        lambda _, place: place.schema["uniqueItems"] and "maxItems" not in place.schema,
+        "uniqueItems remembers every item; a maxItems bounds it",
+    ),
     (
         "oneOf",
+        lambda reader, place: _together(reader, place, "oneOf"),
         "anyOf, or a required constant member in each branch: then no branch has to exclude the others",
     ),
-    ("not", "what is not allowed is taken out of everything that is; say what is allowed instead"),
-    ("pattern", 'a pattern that begins with "^" and ends with "$" has fewer states'),
+    (
+        "not",
+        lambda *_: True,
+        "what is not allowed is taken out of everything that is; say what is allowed instead",
+    ),
+    (
+        "pattern",
+        lambda _, place: not (place.schema["pattern"][:1] == "^" and place.schema["pattern"][-1:] == "$"),
+        'a pattern that begins with "^" and ends with "$" has fewer states',
+    ),
     (
         "patternProperties",
+        lambda _, place: len(place.schema["patternProperties"]) > 1,
         "each further pattern cuts the keys up; patterns that exclude each other stay apart",
     ),
     (
         "anyOf",
+        lambda reader, place: _together(reader, place, "anyOf"),
         "branches over the same members are all live at once; a constant member tells them apart early",
     ),
 )
+"""Keyword, whether it is that which costs here, and what would cost less."""
 
 
-def _hint(place: Place | None) -> str:
+def _hint(reader: Reader, place: Place | None) -> str:
     if place is None or not isinstance(place.schema, dict):
         return ""
-    return next((hint for keyword, hint in _HINTS if keyword in place.schema), "")
+    kept = reader.kept(place)
+    return next((hint for word, costs, hint in _HINTS if word in kept and costs(reader, place)), "")

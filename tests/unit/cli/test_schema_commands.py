@@ -21,6 +21,8 @@ def test_check_and_explain(case: dict[str, Any], tmp_path: Path, capfd: pytest.C
     assert code == case["code"]
     for part in case["says"]:
         assert part in out + err
+    for part in case.get("never", []):
+        assert part not in out + err
 
 
 def test_check_prints_an_object_for_a_program(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
