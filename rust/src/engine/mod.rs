@@ -5,9 +5,10 @@
 //! state has a `plan`, else by walking the trie; each step of a walk is a look-up in a `stack::Config`, or one of the
 //! moves in `closure`.
 //!
-//! To read in order: `stack` (what a position is), `closure` and `data` (its moves), `arena` and `cache` (where all that lives),
-//! `index` and `outline` (is a mask known?), `vocabulary`, `part` and `plan` (what a class of characters makes of every token),
-//! `compose`, `walk`, `steps`, `draft` and `mask` (how a mask is made and kept), `constraint` and `batch` (requests); `reach`, `saved`, `work` beside them.
+//! To read in order: `stack` (what a position is), `closure`, `data` and `left_open` (its moves), `arena` and `cache` (where all that
+//! lives), `index` and `outline` (is a mask known?), `vocabulary`, `part` and `plan` (what a class of characters makes of every
+//! token), `compose`, `skeleton`, `shared`, `walk`, `steps`, `draft` and `mask` (how a mask is made and kept), `constraint` and
+//! `batch` (requests); `reach`, `saved`, `work` beside them.
 //! The reasons are in ARCHITECTURE.md.
 
 pub mod arena;
