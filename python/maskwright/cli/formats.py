@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from maskwright.errors import MaskwrightError
+from maskwright.errors import MaskwrightError, SchemaError
+from maskwright.json_schema.keywords import Draft, keywords_of, nearest_keyword
 from maskwright.reference import DFA, json_schema_to_regex, regex_to_dfa
 
 _READ_BY_THE_ENGINE = frozenset(
@@ -61,7 +62,7 @@ def read_format(arguments: argparse.Namespace) -> Format:
             _hint_at_the_engine(error, "regex")
             raise
     name = "standard input" if arguments.spec == "-" else arguments.spec
-    schema = _parse(_read(arguments.spec, name), name)
+    schema = _parse(read_text(arguments.spec, name), name)
     try:
         pattern = json_schema_to_regex(schema)
         return Format(pattern, regex_to_dfa(pattern), schema, is_schema=True)
@@ -72,12 +73,17 @@ def read_format(arguments: argparse.Namespace) -> Format:
 
 
 def _hint_at_the_engine(error: MaskwrightError, method: str) -> None:
-    if error.code in _READ_BY_THE_ENGINE:
+    keyword = error.keyword if isinstance(error, SchemaError) else None
+    if keyword is not None and keyword not in keywords_of(Draft.LATEST):
+        meant = nearest_keyword(keyword, keywords_of(Draft.LATEST))
+        error.why, error.try_ = "JSON Schema has no such keyword", f'"{meant}"' if meant else None
+    elif error.code in _READ_BY_THE_ENGINE:
         hint = f"Compiler.{method} in Python, which takes more than the command line"
         error.try_ = f"{error.try_}; or {hint}" if error.try_ else hint
 
 
-def _read(spec: str, name: str) -> str:
+def read_text(spec: str, name: str) -> str:
+    """A file's text, or that of standard input for `-`; `BadInput` where there is none."""
     try:
         data = sys.stdin.buffer.read() if spec == "-" else Path(spec).read_bytes()
     except OSError as error:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import sys
-from pathlib import Path
 from typing import Any
 
-from maskwright.cli.formats import BadInput
+from maskwright.cli.formats import read_text
+from maskwright.errors import SchemaError
+from maskwright.json_schema.schema_text import parse_json
 
 
 def add_schema_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,14 +27,14 @@ def add_schema_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def read_schema(arguments: argparse.Namespace) -> tuple[bytes, dict[str, Any]]:
-    """The schema's text and the options; `BadInput` where there is no such file."""
+def read_schema(arguments: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
+    """The schema and the options; `MaskwrightError` where there is no such file, or no JSON in it."""
     name = "standard input" if arguments.schema == "-" else arguments.schema
+    text = read_text(arguments.schema, name)
     try:
-        text = sys.stdin.buffer.read() if arguments.schema == "-" else Path(arguments.schema).read_bytes()
-    except OSError as error:
-        raise BadInput(f"{name}: cannot be read", why=error.strerror) from None
-    except ValueError as error:  # a NUL in the name
-        raise BadInput(f"{name!r}: not a file name", why=str(error)) from None
+        schema = parse_json(text)
+    except SchemaError as error:
+        error.what, error.try_ = f"{name}: {error.what}", None
+        raise
     formats = "annotate" if arguments.annotate_formats else "enforce"
-    return text, {"draft": arguments.draft, "style": arguments.style, "formats": formats}
+    return schema, {"draft": arguments.draft, "style": arguments.style, "formats": formats}

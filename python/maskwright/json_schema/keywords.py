@@ -6,7 +6,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
+from difflib import get_close_matches
 from enum import IntEnum
 from functools import cache
 
@@ -19,6 +21,7 @@ __all__ = [
     "asserting_of",
     "beside_ref_of",
     "keywords_of",
+    "nearest_keyword",
 ]
 
 
@@ -254,3 +257,23 @@ VOCABULARIES: dict[str, frozenset[str]] = {
     for name, words in {**groups, "core": _NONE, "meta-data": _NONE, "content": _NONE}.items()
 }
 """The keywords that a metaschema with a `$vocabulary` switches on, by the vocabulary that has them."""
+
+
+_NEAR = 0.8
+"""How alike a keyword and a misspelling of it are, by `difflib`: a letter or two of ten differ."""
+
+_LONGEST = 40
+"""Characters of a name that is compared with the keywords: the longest of those has 21."""
+
+
+def nearest_keyword(name: str, known: Collection[str]) -> str | None:
+    """The keyword that a name may be a misspelling of.
+
+    >>> nearest_keyword("aditionalproperties", keywords_of(Draft.D7)), nearest_keyword("x-a", ["a"])
+    ('additionalProperties', None)
+    """
+    if len(name) > _LONGEST:
+        return None
+    words = {word.lower(): word for word in known}
+    near = get_close_matches(name.lower(), words, 1, _NEAR)
+    return words[near[0]] if near else None

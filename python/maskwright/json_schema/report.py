@@ -4,25 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from typing import Any
 
 from maskwright.errors import LimitError, MaskwrightError, SchemaError
 from maskwright.json_schema import formats
 from maskwright.json_schema.compile import Options, SchemaCompile
-from maskwright.json_schema.keywords import TABLE, Part
+from maskwright.json_schema.keywords import TABLE, Part, nearest_keyword
 from maskwright.json_schema.places import Documents, Place, subschemas
 
 __all__ = ["Finding", "Report", "check_schema", "refuse_unknown"]
 
 MAX_POINTERS = 5_000_000
 """Characters of all places of a report: about a second. They grow with the square of the nesting."""
-
-_NEAR = 0.8
-"""How alike a keyword and a misspelling of it are, by `difflib`: a letter or two of ten differ."""
-
-_LONGEST = 40
-"""Characters of a name that is compared with the keywords: the longest of those has 21."""
 
 _WHY_STRICT = 'the standard passes over it, and unknown_keywords="error" asks for more'
 
@@ -156,11 +149,8 @@ def _why_unknown(keyword: str) -> str:
 
 def _meant(keyword: str, known: Collection[str]) -> str | None:
     """The keyword that one may be a misspelling of, in quotes."""
-    if keyword in _STATUS or len(keyword) > _LONGEST:
-        return None
-    words = {word.lower(): word for word in known}
-    near = get_close_matches(keyword.lower(), words, 1, _NEAR)
-    return f'"{words[near[0]]}"' if near else None
+    near = None if keyword in _STATUS else nearest_keyword(keyword, known)
+    return f'"{near}"' if near else None
 
 
 def _places(documents: Documents) -> Iterator[Place]:

@@ -40,7 +40,9 @@ def parse_json(text: str | bytes) -> Any:
     except json.JSONDecodeError as error:
         why = f"{error.msg}: line {error.lineno}, column {error.colno}"
         try_ = (
-            None if "{" in text else "the schema itself, not its file's name: a dict, a boolean or JSON text"
+            None
+            if "{" in text or not text.strip()
+            else "the schema itself, not its file's name: a dict, a boolean or JSON text"
         )
         raise SchemaError(
             "the schema is not JSON", pointer="", why=why, try_=try_, code="schema.text"
