@@ -58,6 +58,15 @@ shaped strings in one canonical spelling, integers without fraction and exponent
 as the schema spells them or in their shortest form, little white space. `property_order="any"` allows any order.
 
 `style="accept"` takes every JSON text whose value validates, with any order, spelling and white space, and no key twice.
+Its numbers have bounds ([how](../python/maskwright/json_schema/number_text.py)), unless every number will do:
+
+| numbers | how they may be spelled |
+|---|---|
+| integers, and those with bounds or multiples | with an exponent of at most 5 in size after any digits, or any exponent after one digit that is not 0 before the point, as `1.5e+300` |
+| multiples of a number, with such an exponent | without superfluous zeros, and with about 17 digits |
+| multiples of a number other than 1, 0.1, 0.01 and so on, and whatever is no multiple of one | with at most 40 digits before the point and 40 after it; more before it where a bound has more |
+
+In `style="generate"` the 40 digits before the point hold for multiples of a number with more than 100 remainders, as 9973.
 
 ## White space
 
