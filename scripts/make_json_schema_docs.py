@@ -24,7 +24,25 @@ _HEAD = """# JSON Schema
 `Compiler.json_schema` compiles a schema of draft 4, 6, 7, 2019-09 or 2020-12, by its `$schema`; one without is read as
 2020-12 with the older keywords where they do not clash. Every keyword is enforced exactly or the schema is refused with
 its place and a reason; `unsupported="ignore"` drops what cannot be enforced, and `index.ignored` lists it.
-`maskwright check SCHEMA` and `maskwright.check_schema` say what becomes of each keyword of a schema.
+`maskwright check SCHEMA` and `maskwright.check_schema` say what becomes of each keyword of a schema; `maskwright explain
+SCHEMA` says [where its cost is](command-line.md#maskwright-explain).
+
+```python
+>>> import maskwright as mw
+>>> compiler = mw.Compiler(mw.Vocabulary.default())
+>>> index = compiler.json_schema({"type": "array", "items": {"enum": ["a", 1]}}, whitespace="compact")
+>>> index.constraint().forced_text()
+b'['
+>>> compiler.json_schema({"type": "object", "properties": {"a": {"type": "strng"}}})
+Traceback (most recent call last):
+    ...
+maskwright.errors.SchemaError: "type" is malformed
+  ...
+>>> report = mw.check_schema({"type": "string", "format": "date", "pattern": "^x"})
+>>> report.is_enforced, report.error.code, [finding.status for finding in report.findings]
+(False, 'schema.no-value', ['enforced', 'enforced', 'enforced'])
+
+```
 
 The keywords of one schema are a conjunction, in any combination: they are brought to clauses of one type each, closed under
 and, or and not ([how](../python/maskwright/json_schema/algebra.py)). The work for that has a budget
@@ -37,7 +55,27 @@ and, or and not ([how](../python/maskwright/json_schema/algebra.py)). The work f
 """
 
 _TAIL = """
-An unknown keyword is an annotation, as the standard says: `check_schema` lists it, `unknown_keywords="error"` refuses it.
+An unknown keyword is an annotation, as the standard says: `check_schema` lists it, and names the keyword that it may be a
+misspelling of; `unknown_keywords="error"` refuses it.
+
+## Patterns
+
+A `pattern` is read as [ECMA-262](regex.md) and searched for, as the standard says: `"pattern": "b"` allows `"abc"`, and
+`^` and `$` tie it to the ends of the text. What only Python has means something else there: `\\A` and `\\Z` are the
+letters A and Z, `(?P<name>..)` is an error.
+
+## Options
+
+| option | values, the default first | what it does |
+|---|---|---|
+| `style` | `"generate"`, `"accept"` | [two styles](#two-styles) |
+| `whitespace`, `indent` | `"flexible"`, and others | [white space](#white-space); give one of the two |
+| `property_order` | `"schema"`, `"any"` | the order of members in style `generate` |
+| `formats` | `"enforce"`, `"annotate"` | whether `format` says anything |
+| `draft` | None, `"4"`, `"6"`, `"7"`, `"2019-09"`, `"2020-12"` | None: by `$schema`; its address may have `http` or `https` |
+| `registry` | None, `{uri: schema}`, a `referencing.Registry` | documents that a `$ref` may lead to |
+| `unsupported` | `"error"`, `"ignore"` | `"ignore"` drops keywords that cannot be enforced, and `index.ignored` lists them |
+| `unknown_keywords` | `"annotate"`, `"error"` | `"error"` refuses keywords that the draft does not know |
 
 ## What is refused
 
@@ -48,6 +86,7 @@ An unknown keyword is an annotation, as the standard says: `check_schema` lists 
 | a combination (`not`, `oneOf`) that asks for a member with a name that is not known, beside more than five optional ones | which member it is would have to be remembered |
 | `$ref` to what is neither in the schema, the registry nor a standard metaschema | nothing is fetched |
 | a `pattern` with a back-reference, or with lookaround that is not regular | it is no regular language |
+| a schema that no value satisfies | the error names the smallest part that has none, and what excludes what |
 | schemas whose combinations take too much work, patterns whose automata take too many states | `LimitError` names the limit |
 
 ## Two styles
