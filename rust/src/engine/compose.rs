@@ -561,7 +561,7 @@ impl<'e> Composer<'e> {
             let mut walker = ConfigWalker::new(self.moves, &mut work, trie.sink(), true).noting_leaves();
             let ends = walk_to_cuts(trie, bytes.clone(), &mut walker, Place::start(start));
             let found = walker.finish(&mut false)?;
-            if ends.leaves.len() <= MAX_LEAVES {
+            if !ends.too_many_leaves() {
                 return Ok((found, ends));
             }
         }
@@ -665,9 +665,6 @@ fn with_fullness(mut mask: Mask, ordinary: &[u32]) -> Mask {
 
 /// More items than this are walked together: each by itself goes through the top of the trie anew.
 const MAX_SINGLE: usize = 16;
-
-/// A rule that can be left at more nodes, as a word after each letter, is walked with what follows it.
-const MAX_LEAVES: usize = 256;
 
 /// The key of skeletons over the whole vocabulary; parts have serials from 1 on.
 const WHOLE: u64 = 0;

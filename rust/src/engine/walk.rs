@@ -53,6 +53,16 @@ pub struct Ends {
     pub leaves: Vec<u32>,
 }
 
+impl Ends {
+    /// The walk was given up: the items are to be walked with what follows them.
+    pub fn too_many_leaves(&self) -> bool {
+        self.leaves.len() > MAX_LEAVES
+    }
+}
+
+/// A rule that can be left at more nodes, as a word after each letter, is walked with what follows it.
+const MAX_LEAVES: usize = 256;
+
 /// Walk the strings that begin with some bytes, but stop where frames that were cut off are left or more has to be known.
 pub fn walk_to_cuts<'e>(
     trie: &Trie,
@@ -67,6 +77,9 @@ pub fn walk_to_cuts<'e>(
             continue;
         }
         for &(second, node) in trie.seconds(first) {
+            if walk.ends.too_many_leaves() {
+                return walk.ends;
+            }
             if walk.enter(trie, node as usize, &[first, second]) {
                 walk.below(trie, node as usize, &[first, second]);
             }
@@ -109,7 +122,7 @@ impl WalkToCuts<'_, '_, '_> {
     fn below(&mut self, trie: &Trie, top: usize, path: &[u8]) {
         let mut path = path.to_vec();
         let mut node = top + 1;
-        while node < trie.end(top) {
+        while node < trie.end(top) && !self.ends.too_many_leaves() {
             path.truncate(trie.depth(node));
             path.push(trie.byte(node));
             node = if self.enter(trie, node, &path) { node + 1 } else { trie.end(node) };
