@@ -358,7 +358,7 @@ impl<'e> Composer<'e> {
     }
 
     fn take_runs(&mut self, part: &Part, longest: u32) {
-        let (runs, beyond) = part.runs(longest);
+        let (runs, beyond) = part.runs(longest, &self.index.vocabulary);
         if self.base.is_none() {
             self.base = Some((runs.clone(), beyond.iter().map(|run| run.1).collect()));
         } else if beyond.is_empty() {
