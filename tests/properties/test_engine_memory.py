@@ -285,6 +285,32 @@ def test_objects_that_need_another_one_within_are_refused(compiler: Compiler) ->
     assert not wrong
 
 
+@pytest.mark.parametrize("ordered", [False, True])
+def test_a_member_whose_key_has_no_text_is_never_written(compiler: Compiler, ordered: bool) -> None:
+    """Not required, it is left out; required, there is no object."""
+    for minimum, required, is_empty in [
+        (0, False, False),
+        (1, False, False),
+        (2, False, True),
+        (0, True, True),
+    ]:
+        builder = Builder()
+        one = builder.literal(b":1")
+        declared = [(builder.literal(b'"a"'), one, False), (builder.empty(), one, required)]
+        members = builder.members(
+            builder.literal(b","), declared, [(builder.empty(), one)], minimum=minimum, ordered=ordered
+        )
+        grammar = builder.grammar(builder.rule("members", members))
+        if is_empty:
+            with pytest.raises(GrammarError):
+                compiler.ir(grammar)
+            continue
+        constraint = compiler.ir(grammar).constraint()
+        assert constraint.is_complete() == (minimum == 0)
+        assert constraint.try_advance(in_tokens(b'"a":1', Random(0))) > 0
+        assert list(np.flatnonzero(constraint.mask())) == [EOS]
+
+
 REAL_FORMATS: dict[str, Format] = {
     "members": Members(
         ("a", "name", "id"), ("id",), ("one", "self", "ones"), "any", "self", 1, 6, False, True, "loose"

@@ -56,13 +56,16 @@ impl Dfa {
             .filter(|&to| to != DEAD)
     }
 
-    /// A shortest text, empty if there is none.
-    pub fn shortest_word(&self) -> Vec<u8> {
+    /// A shortest text, if there is any.
+    pub fn shortest_word(&self) -> Option<Vec<u8>> {
+        if self.accept.is_empty() {
+            return None;
+        }
         let mut seen = vec![false; self.accept.len()];
         let mut open = std::collections::VecDeque::from([(0u32, Vec::new())]);
         while let Some((state, word)) = open.pop_front() {
-            if self.accept.get(state as usize).copied().unwrap_or(true) {
-                return word;
+            if self.accepts(state) {
+                return Some(word);
             }
             for byte in 0..=255 {
                 if let Some(to) = self.step(state, byte)
@@ -72,7 +75,7 @@ impl Dfa {
                 }
             }
         }
-        Vec::new()
+        None
     }
 
     /// All texts, if there are at most `MAX_WORDS`.

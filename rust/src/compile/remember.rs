@@ -35,8 +35,8 @@ impl<'a> Thompson<'_, 'a> {
     fn members(&mut self, draft: &mut Draft, members: Members) -> Result<DraftRule> {
         let keys = members.declared().map(|(key, ..)| self.key(key)).collect::<Result<Vec<_>>>()?;
         let open = members.open().map(|(key, _)| self.dfa(key)).collect::<Result<Vec<_>>>()?;
-        let names: FxHashMap<Box<[u8]>, u32> =
-            keys.iter().map(|key| identity(members.json, &key.word())).zip(0..).collect();
+        let named = |(key, member): (&Key, u32)| Some((identity(members.json, &key.word()?), member));
+        let names: FxHashMap<Box<[u8]>, u32> = keys.iter().zip(0..).filter_map(named).collect();
         let words_of = |dfa: &Arc<Built<Dfa>>| {
             let mut words = few_words(members.json, &dfa.value)?;
             words.retain(|word| !names.contains_key(word));
@@ -371,6 +371,8 @@ impl Key<'_> {
                     visit(byte, state + 1);
                 }
             }
+            // A member whose key has no text is never written.
+            Key::Language(dfa) if dfa.value.n_states() == 0 => {}
             Key::Language(dfa) => (0..=255).for_each(|byte| {
                 if let Some(to) = dfa.value.step(state, byte) {
                     visit(byte, to);
@@ -379,11 +381,11 @@ impl Key<'_> {
         }
     }
 
-    /// One of the spellings, a shortest.
-    fn word(&self) -> Cow<'_, [u8]> {
+    /// One of the spellings, a shortest, if there is any.
+    fn word(&self) -> Option<Cow<'_, [u8]>> {
         match self {
-            Key::Literal(text) => Cow::Borrowed(text),
-            Key::Language(dfa) => Cow::Owned(dfa.value.shortest_word()),
+            Key::Literal(text) => Some(Cow::Borrowed(text)),
+            Key::Language(dfa) => dfa.value.shortest_word().map(Cow::Owned),
         }
     }
 }

@@ -12,8 +12,8 @@ use super::arena::{Interner, lock};
 use super::data::{Data, DataKey, NOTHING, Text};
 use super::draft::Draft;
 use super::mask::MaskStore;
+use super::skeleton::{Over, Skeleton};
 use super::stack::{BOTTOM, CUT, Config, ConfigId, Content, Frame, FrameId, Item, Opened};
-use super::walk::Skeleton;
 
 /// Content without anything.
 pub const EMPTY: Content<'static> = Content {
@@ -53,8 +53,8 @@ pub struct Cache {
     insides: Mutex<FxHashMap<Item, Arc<[u32]>>>,
     /// Unions of bitmasks that masks are patches on, by where those are; with them, so that they stay there.
     united: Mutex<FxHashMap<Vec<usize>, United>>,
-    /// For a configuration without frames and a trie, what it allows whatever they are.
-    skeletons: Mutex<FxHashMap<(ConfigId, u64), Arc<Skeleton>>>,
+    /// For a configuration without frames, what it allows whatever they are.
+    skeletons: Mutex<FxHashMap<(ConfigId, Over), Arc<Skeleton>>>,
     /// For a frame, the configuration after it was left.
     returns: Mutex<FxHashMap<FrameId, Option<ConfigId>>>,
     /// For a configuration with its texts left open, its mask as far as it is sure; none if it was cut off.
@@ -209,14 +209,14 @@ impl Cache {
         lock(&self.insides).entry(item).or_insert(words).clone()
     }
 
-    pub fn skeleton(&self, config: ConfigId, trie: u64) -> Option<Arc<Skeleton>> {
-        lock(&self.skeletons).get(&(config, trie)).cloned()
+    pub fn skeleton(&self, config: ConfigId, over: Over) -> Option<Arc<Skeleton>> {
+        lock(&self.skeletons).get(&(config, over)).cloned()
     }
 
     /// Keep a skeleton, unless another thread was faster.
-    pub fn set_skeleton(&self, config: ConfigId, trie: u64, skeleton: Arc<Skeleton>) -> Arc<Skeleton> {
+    pub fn set_skeleton(&self, config: ConfigId, over: Over, skeleton: Arc<Skeleton>) -> Arc<Skeleton> {
         self.add_row_bytes(ENTRY_BYTES + skeleton.heap_bytes());
-        lock(&self.skeletons).entry((config, trie)).or_insert(skeleton).clone()
+        lock(&self.skeletons).entry((config, over)).or_insert(skeleton).clone()
     }
 
     pub fn after_return(&self, frame: FrameId) -> Option<Option<ConfigId>> {

@@ -6,19 +6,17 @@
 use std::sync::Arc;
 
 use super::closure::Moves;
-use super::data::{KeysApart, NOTHING};
 use super::draft::{Draft, Resolver};
 use super::index::Index;
-use super::mask::Mask;
+use super::mask::{Mask, patch};
 use super::part::{Late, Part};
 use super::plan::{Chain, Kind};
-use super::shared::SharedKey;
-use super::stack::{CUT, ConfigId, FrameId, Item};
+use super::skeleton::{Over, Skeleton};
+use super::stack::{CUT, ConfigId, Item};
 use super::steps::Steps;
-use super::walk::{ConfigWalker, CutNode, Doubt, Ends, Found, Place, Skeleton, walk_to_cuts};
+use super::walk::{ConfigWalker, Doubt, Found, Place};
 use super::work::Work;
 use crate::error::Result;
-use crate::mask::contains;
 use crate::program::State;
 use crate::trie::{Trie, Walker};
 
@@ -30,20 +28,20 @@ pub enum Outcome {
 }
 
 pub struct Composer<'e> {
-    index: &'e Index,
+    pub(super) index: &'e Index,
     /// Texts that rules record are left open here; what depends on them is `doubtful`.
-    moves: Moves<'e>,
-    work: &'e mut Work,
+    pub(super) moves: Moves<'e>,
+    pub(super) work: &'e mut Work,
     /// The bitmask of runs that was taken first, and runs in it that do not count.
     base: Option<(Arc<[u32]>, Vec<u32>)>,
     /// Runs of all items after the first.
     more: Vec<Arc<[u32]>>,
-    ids: Vec<u32>,
+    pub(super) ids: Vec<u32>,
     /// Tokens that are allowed unless they write a key or an item twice.
-    doubtful: Vec<Doubt>,
-    cut: bool,
+    pub(super) doubtful: Vec<Doubt>,
+    pub(super) cut: bool,
     /// Only tokens that stay within the rule are wanted: what would leave it is passed over.
-    inside: bool,
+    pub(super) inside: bool,
 }
 
 impl<'e> Composer<'e> {
@@ -132,12 +130,19 @@ impl<'e> Composer<'e> {
 
     /// Take an item's tokens from a part; false if it has no plan, or its plan does not hold here.
     fn by_part(&mut self, item: &Item) -> Result<bool> {
+        // Where few texts are left each is read as it is, and a part does not know what its characters spell.
+        if self.moves.is_few(item.state) {
+            return Ok(false);
+        }
         let Some(plan) = self.index.plan(item.state) else { return self.by_closed_part(item) };
         let Some(part) = self.index.vocabulary.part(&plan.class) else { return self.by_closed_part(item) };
         if let Kind::Uniform(chain) = &plan.kind {
             let steps = Steps::new(self.moves.program, item, chain, self.longest_rest(item, chain, &part));
             if let Some(places) = self.places(&steps, &part)? {
-                let based = self.take_base(item, &steps, &part)?;
+                let based = match self.few_ends_from(&steps, &part) {
+                    Some(first) => self.doubt_runs(&part, first, steps.longest),
+                    None => self.take_base(item, &steps, &part)?,
+                };
                 self.uniform(&places, &part, based)?;
                 return Ok(true);
             }
@@ -228,6 +233,24 @@ impl<'e> Composer<'e> {
         }
     }
 
+    /// From how many characters on only few texts are left that end the key or the item: they may all be there already.
+    fn few_ends_from(&self, steps: &Steps, part: &Part) -> Option<u32> {
+        if steps.longest == u32::MAX || !self.index.program.has_memory() {
+            return None;
+        }
+        let has_few = |&characters: &u32| self.moves.has_few_ends(steps.item(characters).state);
+        let first = (1..=steps.longest).rev().take_while(has_few).last()?;
+        (first <= part.longest_run()).then_some(first)
+    }
+
+    /// Take the runs of less than `first` characters, and doubt those up to `longest`. Never all that stay within the rule.
+    fn doubt_runs(&mut self, part: &Part, first: u32, longest: u32) -> bool {
+        self.take_runs(part, first - 1);
+        let doubts = part.runs_between(first, longest, &self.index.vocabulary);
+        self.doubtful.extend(doubts.map(Doubt::unclosed));
+        false
+    }
+
     /// `based`: the base has all that stays within the rule.
     fn uniform(&mut self, places: &[(u32, u32, ConfigId)], part: &Part, based: bool) -> Result<()> {
         for &(before, last, config) in places {
@@ -297,21 +320,6 @@ impl<'e> Composer<'e> {
         self.work.spend(rests.len() as u64)
     }
 
-    /// Add the tokens that begin with no character of the class.
-    fn outer(&mut self, config: ConfigId, part: &Part) -> Result<()> {
-        let trie = &self.index.vocabulary.trie;
-        let shallow = self.shallow(&self.moves.cache.configs.get(config).items);
-        let key = part.serial | OUTER;
-        let skeleton = self.known_skeleton(shallow, key, |composer| {
-            let (found, ends) = composer.walk_to_cuts(trie, part.outer_bytes.iter().copied(), shallow)?;
-            Ok(Skeleton::new(None, found.sure.into(), found.doubtful.into(), ends))
-        })?;
-        self.take(Found { sure: skeleton.ids.to_vec(), doubtful: skeleton.doubtful.to_vec() });
-        let found = self.walk_ends(trie, &skeleton, config)?;
-        self.take(found);
-        Ok(())
-    }
-
     /// The bitmask that the mask is a patch on: the tokens that stay within the rule where many texts share it, else the runs.
     ///
     /// From inside a JSON string 1,100 of Llama 3's tokens stay in it and are no runs (escapes, halves of characters): added one
@@ -331,12 +339,12 @@ impl<'e> Composer<'e> {
             Some(words) => words,
             None => {
                 let config = self.moves.part(std::slice::from_ref(&key));
-                let skeleton = self.known_skeleton(config, INSIDE, |composer| {
+                let skeleton = self.known_skeleton(config, Over::Inside, |composer| {
                     let mut work = composer.work.fresh();
                     let mut inner = Composer::new(composer.index, composer.moves, &mut work);
                     inner.inside = true;
                     inner.by_part(&key)?;
-                    Ok(Skeleton::new(Some(inner.dense()), Box::default(), Box::default(), Ends::default()))
+                    Ok(Skeleton::of_words(inner.dense()))
                 })?;
                 let words = skeleton.base.clone().expect("it was made with one");
                 self.moves.cache.set_inside(key, words)
@@ -347,7 +355,7 @@ impl<'e> Composer<'e> {
     }
 
     /// All ids found so far, as one bitmask.
-    fn dense(&self) -> Arc<[u32]> {
+    pub(super) fn dense(&self) -> Arc<[u32]> {
         let mut words = vec![0; self.index.vocabulary.n_words()];
         if let Some((base, remove)) = &self.base {
             words.copy_from_slice(base);
@@ -370,208 +378,7 @@ impl<'e> Composer<'e> {
         }
     }
 
-    /// Walk the vocabulary with some items. One by one where they are few: the start of a string or a number is the same
-    /// item wherever a value may stand, so its skeleton is there already.
-    fn walk_vocabulary(&mut self, items: &[Item]) -> Result<()> {
-        if items.len() > MAX_SINGLE {
-            return self.walk_together(items);
-        }
-        for item in items {
-            match self.moves.keys_apart(item) {
-                Some(apart) => self.walk_apart(item, &apart)?,
-                None => self.walk_together(std::slice::from_ref(item))?,
-            }
-        }
-        Ok(())
-    }
-
-    /// Walk the open keys that may come next, and all else.
-    fn walk_apart(&mut self, item: &Item, apart: &KeysApart) -> Result<()> {
-        let config = self.moves.part(std::slice::from_ref(item));
-        let open = self.skeleton(std::slice::from_ref(&apart.open), WHOLE)?;
-        self.take_skeleton(&open, config)?;
-        let all = std::mem::replace(&mut self.moves.passed, apart.passed);
-        let declared = self.skeleton(std::slice::from_ref(item), DECLARED);
-        self.moves.passed = all;
-        self.take_skeleton(&*declared?, config)
-    }
-
-    /// What stays above the items' frames is known from their skeleton, the rest is walked.
-    fn walk_together(&mut self, items: &[Item]) -> Result<()> {
-        let skeleton = self.skeleton(items, WHOLE)?;
-        let config = self.moves.part(items);
-        self.take_skeleton(&skeleton, config)
-    }
-
-    /// Take what a skeleton has, and walk from `config` where it was cut off.
-    fn take_skeleton(&mut self, skeleton: &Skeleton, config: ConfigId) -> Result<()> {
-        match &skeleton.base {
-            Some(words) => self.add_base(words.clone()),
-            None => self.ids.extend_from_slice(&skeleton.ids),
-        }
-        self.doubtful.extend_from_slice(&skeleton.doubtful);
-        let found = self.walk_ends(&self.index.vocabulary.trie, skeleton, config)?;
-        self.take(found);
-        Ok(())
-    }
-
-    /// Walk on where a skeleton ends.
-    fn walk_ends(&mut self, trie: &Trie, skeleton: &Skeleton, config: ConfigId) -> Result<Found> {
-        let mut found = Found::default();
-        if !skeleton.cuts.is_empty() {
-            found = self.walk_cuts(trie, &skeleton.cuts, config)?;
-        }
-        if !skeleton.leaves.is_empty() && !self.inside {
-            let more = self.walk_leaves(trie, &skeleton.leaves, config)?;
-            found.sure.extend(more.sure);
-            found.doubtful.extend(more.doubtful);
-        }
-        Ok(found)
-    }
-
-    /// Walk below the nodes where the frame of the only item is left, from what follows it.
-    fn walk_leaves(&mut self, trie: &Trie, leaves: &[u32], config: ConfigId) -> Result<Found> {
-        let mut found = Found::default();
-        // Several items may be one to the skeleton, with all forgotten that they keep.
-        let mut frames: Vec<FrameId> =
-            self.moves.cache.configs.get(config).items.iter().map(|item| item.frame).collect();
-        frames.dedup();
-        for frame in frames {
-            let Some(next) = self.moves.after_return(frame, self.work)? else { continue };
-            let next = self.moves.cache.configs.get(next);
-            if next.cut {
-                self.cut = true;
-                break;
-            }
-            let mut stack = vec![Place::start(next); trie.longest() + 1];
-            let mut walker = ConfigWalker::new(self.moves, self.work, trie.sink(), false);
-            for &node in leaves {
-                let node = node as usize;
-                let length = trie.depth(node) + 1;
-                stack[length] = Place::after_return(next, length);
-                walker.reach(trie.id(node), stack[length]);
-                trie.walk_below(&mut walker, node, &mut stack);
-            }
-            let more = walker.finish(&mut self.cut)?;
-            found.sure.extend(more.sure);
-            found.doubtful.extend(more.doubtful);
-        }
-        Ok(found)
-    }
-
-    /// Walk only below the nodes where frames are left.
-    fn walk_cuts(&mut self, trie: &Trie, cuts: &[CutNode], config: ConfigId) -> Result<Found> {
-        let start = Place::start(self.moves.cache.configs.get(config));
-        let mut stack = vec![start; trie.longest() + 1];
-        let mut walker = ConfigWalker::new(self.moves, self.work, trie.sink(), self.inside);
-        for cut in cuts {
-            let mut place = Some(start);
-            for (depth, &byte) in cut.path.iter().enumerate() {
-                place = place.and_then(|place| walker.step(place, byte));
-                if let Some(place) = place {
-                    stack[depth + 1] = place;
-                }
-            }
-            if let Some(place) = place {
-                let node = cut.node as usize;
-                walker.reach(trie.id(node), place);
-                trie.walk_below(&mut walker, node, &mut stack);
-            }
-        }
-        walker.finish(&mut self.cut)
-    }
-
-    /// What the items allow whatever their frames are: walked once for all stacks.
-    fn skeleton(&mut self, items: &[Item], key: u64) -> Result<Arc<Skeleton>> {
-        let config = self.shallow(items);
-        self.known_skeleton(config, key, |composer| {
-            let trie = &composer.index.vocabulary.trie;
-            let (found, ends) = composer.walk_to_cuts(trie, 0..=u8::MAX, config)?;
-            let mut inner = Composer::new(composer.index, composer.moves, composer.work);
-            inner.take(found);
-            let base = (inner.ids.len() > MAX_LISTED).then(|| inner.dense());
-            let ids = if base.is_some() { Box::default() } else { inner.ids.into() };
-            Ok(Skeleton::new(base, ids, inner.doubtful.into(), ends))
-        })
-    }
-
-    /// The skeleton of a configuration without frames: known here, or to the vocabulary, or made now.
-    fn known_skeleton(
-        &mut self,
-        config: ConfigId,
-        trie: u64,
-        make: impl FnOnce(&mut Self) -> Result<Skeleton>,
-    ) -> Result<Arc<Skeleton>> {
-        if let Some(known) = self.moves.cache.skeleton(config, trie) {
-            return Ok(known);
-        }
-        let key = self.shared_key(config, trie);
-        let found = key.as_ref().map_or(Err(false), |key| self.index.vocabulary.shared.find(key));
-        let skeleton = match found {
-            Ok(known) => known,
-            Err(worth) => {
-                let made = Arc::new(make(self)?);
-                if let (Some(key), true) = (key, worth) {
-                    self.index.vocabulary.shared.keep(key, made.clone());
-                }
-                made
-            }
-        };
-        Ok(self.moves.cache.set_skeleton(config, trie, skeleton))
-    }
-
-    /// What a skeleton is called in all formats that have the rule; none if it hangs on what was written.
-    fn shared_key(&self, config: ConfigId, trie: u64) -> Option<SharedKey> {
-        let [item] = &self.moves.cache.configs.get(config).items[..] else { return None };
-        let held = self.moves.held(item).filter(|_| self.moves.passed == NOTHING)?;
-        let rule = self.moves.program.states[item.state as usize].rule as usize;
-        let state = item.state - self.index.first_states[rule];
-        Some(SharedKey { origin: self.moves.program.origins[rule], state, count: item.count, held, trie })
-    }
-
-    /// The same for the rests of a part; its ids are those of the rests.
-    fn rest_skeleton(&mut self, config: ConfigId, part: &Part) -> Result<Arc<Skeleton>> {
-        let items = &self.moves.cache.configs.get(config).items;
-        let shallow = self.shallow(items);
-        self.known_skeleton(shallow, part.serial, |composer| {
-            let (found, ends) = composer.walk_to_cuts(&part.rests, 0..=u8::MAX, shallow)?;
-            Ok(Skeleton::new(None, found.sure.into(), found.doubtful.into(), ends))
-        })
-    }
-
-    /// The configuration of some items without their frames.
-    fn shallow(&self, items: &[Item]) -> ConfigId {
-        let mut shallow: Vec<Item> =
-            items.iter().map(|item| Item { frame: CUT, ..self.moves.blanked(item) }).collect();
-        shallow.sort_unstable();
-        shallow.dedup();
-        self.moves.part(&shallow)
-    }
-
-    fn walk_to_cuts(
-        &mut self,
-        trie: &Trie,
-        bytes: impl IntoIterator<Item = u8> + Clone,
-        config: ConfigId,
-    ) -> Result<(Found, Ends)> {
-        let start = self.moves.cache.configs.get(config);
-        // With several items it would not be clear whose frame is left.
-        if start.items.len() == 1 {
-            let mut work = self.work.fresh();
-            let mut walker = ConfigWalker::new(self.moves, &mut work, trie.sink(), true).noting_leaves();
-            let ends = walk_to_cuts(trie, bytes.clone(), &mut walker, Place::start(start));
-            let found = walker.finish(&mut false)?;
-            if !ends.too_many_leaves() {
-                return Ok((found, ends));
-            }
-        }
-        let mut work = self.work.fresh();
-        let mut walker = ConfigWalker::new(self.moves, &mut work, trie.sink(), true);
-        let ends = walk_to_cuts(trie, bytes, &mut walker, Place::start(start));
-        Ok((walker.finish(&mut false)?, ends))
-    }
-
-    fn add_base(&mut self, words: Arc<[u32]>) {
+    pub(super) fn add_base(&mut self, words: Arc<[u32]>) {
         match self.base {
             None => self.base = Some((words, Vec::new())),
             Some(_) => self.more.push(words),
@@ -579,7 +386,7 @@ impl<'e> Composer<'e> {
     }
 
     /// Add tokens of the vocabulary, and those with the same bytes.
-    fn take(&mut self, found: Found) {
+    pub(super) fn take(&mut self, found: Found) {
         let vocabulary = &self.index.vocabulary;
         if !vocabulary.trie.twins().is_empty() {
             self.ids.extend(found.sure.iter().flat_map(|&id| vocabulary.twins(id)));
@@ -624,57 +431,3 @@ impl<'e> Composer<'e> {
         patch(Some(words.into()), Vec::new(), ids, vocabulary.ordinary.as_ref())
     }
 }
-
-/// The smallest mask: what is in the base already is not added, what is added is not removed.
-fn patch(base: Option<Arc<[u32]>>, mut remove: Vec<u32>, mut ids: Vec<u32>, ordinary: &[u32]) -> Mask {
-    let Some(base) = base else { return sparse_or_dense(ids, ordinary) };
-    if !remove.is_empty() {
-        ids.sort_unstable();
-        remove.retain(|id| ids.binary_search(id).is_err());
-        remove.sort_unstable();
-    }
-    ids.retain(|&id| !contains(&base, id));
-    let add = ascending(ids);
-    with_fullness(Mask { base: Some(base), add, remove: remove.into(), is_full: false }, ordinary)
-}
-
-/// A list of ids takes 4 bytes each, a bitmask an eighth of a byte a token.
-fn sparse_or_dense(ids: Vec<u32>, ordinary: &[u32]) -> Mask {
-    if ids.len() <= ordinary.len() {
-        let mask = Mask { base: None, add: ascending(ids), remove: Box::default(), is_full: false };
-        return with_fullness(mask, ordinary);
-    }
-    let mut words = vec![0; ordinary.len()];
-    ids.iter().for_each(|&id| crate::mask::set(&mut words, id));
-    with_fullness(
-        Mask { base: Some(words.into()), add: Box::default(), remove: Box::default(), is_full: false },
-        ordinary,
-    )
-}
-
-fn ascending(mut ids: Vec<u32>) -> Box<[u32]> {
-    ids.sort_unstable();
-    ids.dedup();
-    ids.into()
-}
-
-fn with_fullness(mut mask: Mask, ordinary: &[u32]) -> Mask {
-    mask.is_full = mask.covers(ordinary);
-    mask
-}
-
-/// More items than this are walked together: each by itself goes through the top of the trie anew.
-const MAX_SINGLE: usize = 16;
-
-/// The key of skeletons over the whole vocabulary; parts have serials from 1 on.
-const WHOLE: u64 = 0;
-/// Set in the key of a part's skeleton over the tokens that begin with no character of its class.
-const OUTER: u64 = 1 << 63;
-
-/// The key of the tokens that stay within a rule.
-const INSIDE: u64 = 1 << 61;
-/// The key of skeletons over the whole vocabulary without the open keys that may come next.
-const DECLARED: u64 = 1 << 62;
-
-/// More ids than this are kept as a bitmask that masks are patches on.
-const MAX_LISTED: usize = 192;

@@ -4,8 +4,7 @@ use std::hash::Hash;
 
 use super::arena::Interned;
 use super::closure::Moves;
-use super::shared::Held;
-use super::stack::{ConfigId, Item, Opened};
+use super::stack::Item;
 use crate::memory::{Items, Members, Memory, Written, identity};
 use crate::program::{Action, Ending, Guard, StateId};
 
@@ -38,7 +37,7 @@ pub struct DataKey<'k> {
 
 #[derive(Debug)]
 pub struct Data {
-    depth: u32,
+    pub depth: u32,
     last: u32,
     count: u32,
     used: Box<[u64]>,
@@ -88,7 +87,7 @@ impl Interned for Data {
 
 impl Data {
     /// Nothing is known but that an open key comes first.
-    fn is_first(&self) -> bool {
+    pub(super) fn is_first(&self) -> bool {
         self.blank && self.count == 1
     }
 }
@@ -123,23 +122,6 @@ pub enum Acted {
     /// The same, but only if a text that was left open is none of those seen.
     Perhaps(DataId),
     Dead,
-}
-
-/// An item before a key, for two walks.
-pub struct KeysApart {
-    /// With nothing known but that an open key comes first.
-    pub open: Item,
-    /// What open keys keep that the other walk passes over.
-    pub passed: DataId,
-}
-
-/// An open key that is being read.
-pub struct KeyRead<'e> {
-    members: &'e Members,
-    data: DataKey<'e>,
-    text: &'e [u8],
-    /// Its identity so far; none within an escape.
-    value: Option<Box<[u8]>>,
 }
 
 impl<'e> Moves<'e> {
@@ -180,14 +162,14 @@ impl<'e> Moves<'e> {
         Acted::To(self.cache.datas.intern(key))
     }
 
-    fn members(&self, spec: u32) -> &'e Members {
+    pub(super) fn members(&self, spec: u32) -> &'e Members {
         match &self.program.memories[spec as usize] {
             Memory::Members(members) => members,
             other => unreachable!("spec {spec} is {other:?}"),
         }
     }
 
-    fn items(&self, spec: u32) -> &'e Items {
+    pub(super) fn items(&self, spec: u32) -> &'e Items {
         match &self.program.memories[spec as usize] {
             Memory::Items(items) => items,
             other => unreachable!("spec {spec} is {other:?}"),
@@ -225,7 +207,7 @@ impl<'e> Moves<'e> {
         self.keep(DataKey { text: Some(&text), ..data })
     }
 
-    fn has_few_ends(&self, state: StateId) -> bool {
+    pub(super) fn has_few_ends(&self, state: StateId) -> bool {
         match self.program.states[state as usize].guard {
             Guard::Item { spec, .. } => self.items(spec).words.contains_key(&state),
             Guard::OpenKey { spec } => self.members(spec).words.contains_key(&state),
@@ -234,7 +216,7 @@ impl<'e> Moves<'e> {
     }
 
     /// Whether the item or key that the state is in has few words: then each is read as it is.
-    fn is_few(&self, state: StateId) -> bool {
+    pub(super) fn is_few(&self, state: StateId) -> bool {
         match self.program.states[state as usize].guard {
             Guard::Item { spec, place } => {
                 let finite = &self.items(spec).finite;
@@ -290,89 +272,9 @@ impl<'e> Moves<'e> {
         }
     }
 
-    fn has_seen(&self, data: &DataKey, name: &[u8]) -> bool {
+    pub(super) fn has_seen(&self, data: &DataKey, name: &[u8]) -> bool {
         let known = || self.cache.texts.find(name).is_some_and(|text| data.seen.binary_search(&text).is_ok());
         !data.seen.is_empty() && known()
-    }
-
-    /// Whether a guard or an ending needs more than a blank knows.
-    pub fn is_beyond_blank(&self, item: &Item) -> bool {
-        let state = &self.program.states[item.state as usize];
-        let asks = state.accept || !matches!(state.guard, Guard::None | Guard::OpenKey { .. });
-        let data = self.cache.datas.get(item.data);
-        asks && self.program.remembers[state.rule as usize] && data.blank && !data.is_first()
-    }
-
-    /// Whether an item is none of those that are walked now: the walk of the open keys passes the declared ones, and the
-    /// other way round.
-    pub fn is_passed(&self, item: &Item) -> bool {
-        if item.data == NOTHING {
-            return false;
-        }
-        let guard = self.program.states[item.state as usize].guard;
-        match guard {
-            Guard::OpenKey { .. } => item.data == self.passed,
-            Guard::Key { .. } => self.cache.datas.get(item.data).is_first(),
-            _ => false,
-        }
-    }
-
-    /// The walks of an item before a key, one over the open keys and one over all others.
-    ///
-    /// What begins with an open key is the same whatever was written before; all that depends on it is small. So the
-    /// many tokens that begin with a quote are walked once for an object's rule, and not after each of its members.
-    pub fn keys_apart(&self, item: &Item) -> Option<KeysApart> {
-        let Guard::MoreMembers { spec } = self.program.states[item.state as usize].guard else { return None };
-        let (members, data) = (self.members(spec), self.data(item.data));
-        let few = members.open_words.is_some() || !members.words.is_empty();
-        if !self.opaque || few || data.opaque || data.blank || data.text.is_some() {
-            return None;
-        }
-        let written = Written { used: data.used, last: data.last, count: data.count };
-        if !members.open_available(written, None) {
-            return None;
-        }
-        let first = DataKey { depth: data.depth, blank: true, count: 1, ..Default::default() };
-        let passed = self.cache.datas.intern(DataKey { opaque: true, ..data });
-        Some(KeysApart { open: Item { data: self.cache.datas.intern(first), ..*item }, passed })
-    }
-
-    /// What some items read that was left open.
-    pub fn opened(&self, items: &[Item]) -> Opened {
-        let mut found = Opened::None;
-        for item in items.iter().filter(|item| self.cache.datas.get(item.data).opaque) {
-            let this = Opened::One(item.data);
-            if found != Opened::None && found != this {
-                return Opened::More;
-            }
-            found = this;
-        }
-        found
-    }
-
-    /// An item within an open key with all forgotten but the depth: what follows the key, up to where its object goes on,
-    /// is the same whatever was written before.
-    pub fn blanked(&self, item: &Item) -> Item {
-        let guard = self.program.states[item.state as usize].guard;
-        let data = self.data(item.data);
-        if !matches!(guard, Guard::OpenKey { .. }) || !data.opaque {
-            return *item;
-        }
-        let blank = DataKey { depth: data.depth, opaque: true, blank: true, ..Default::default() };
-        Item { data: self.cache.datas.intern(blank), ..*item }
-    }
-
-    /// What is known of what an item keeps, where that is the same in every format.
-    pub fn held(&self, item: &Item) -> Option<Held> {
-        if item.data == NOTHING {
-            return Some(Held::Nothing);
-        }
-        let data = self.cache.datas.get(item.data);
-        match (data.blank && data.depth == 0, data.opaque, data.is_first()) {
-            (true, true, _) => Some(Held::InKey),
-            (true, false, true) => Some(Held::BeforeKey),
-            _ => None,
-        }
     }
 
     /// Whether a state may be entered with what is kept.
@@ -489,79 +391,5 @@ impl<'e> Moves<'e> {
             Ending::Depth => item.count == data.depth,
         };
         if holds { Acted::To(item.data) } else { Acted::Dead }
-    }
-
-    /// The one open key that a configuration is reading; `None` if it reads something else too.
-    pub fn key_read(&self, id: ConfigId) -> Option<KeyRead<'e>> {
-        let mut found: Option<(u32, DataId)> = None;
-        for item in self.cache.configs.get(id).items.iter() {
-            if item.data == NOTHING || self.data(item.data).text.is_none() {
-                continue;
-            }
-            let this = (self.program.states[item.state as usize].rule, item.data);
-            if found.is_some_and(|found| found != this) {
-                return None;
-            }
-            found = Some(this);
-        }
-        let (rule, data) = found?;
-        let Ending::Members { spec } = self.program.endings[rule as usize] else { return None };
-        let (members, data) = (self.members(spec), self.data(data));
-        // Keys of which there are few are read as they are, beside those that were left open.
-        if !members.words.is_empty() {
-            return None;
-        }
-        let text = data.text.unwrap_or_default();
-        // Within an escape the value so far is not known yet.
-        let plain = !members.json || text.strip_prefix(b"\"").is_some_and(ends_plainly);
-        Some(KeyRead { members, data, text, value: plain.then(|| identity(members.json, text)) })
-    }
-
-    /// Whether the key that is being read may end with `end`: it is none of those there, declared ones among them.
-    /// `name` is scratch space.
-    pub fn is_new_key(&self, key: &KeyRead, end: &[u8], name: &mut Vec<u8>) -> bool {
-        name.clear();
-        match &key.value {
-            Some(value) if !key.members.json || !end.contains(&b'\\') => {
-                name.extend_from_slice(value);
-                name.extend_from_slice(end);
-            }
-            _ => name.extend_from_slice(&identity(key.members.json, &[key.text, end].concat())),
-        }
-        !key.members.names.contains_key(&name[..]) && !self.has_seen(&key.data, name)
-    }
-
-    /// The item with the text that it is reading left open, where that makes one mask out of many.
-    ///
-    /// `reading`: it has read some of it, whatever its data says.
-    pub fn left_open(&self, item: &Item, reading: bool) -> Item {
-        let records = self.program.states[item.state as usize].records;
-        let data = self.data(item.data);
-        let reading = reading || data.text.is_some();
-        if !self.opaque || !records || !reading || data.opaque || self.reads_exactly(item.state) {
-            return *item;
-        }
-        let data = self.cache.datas.intern(DataKey { text: None, opaque: true, ..data });
-        Item { data, ..*item }
-    }
-
-    /// Numbers and items with few words are read as they are.
-    fn reads_exactly(&self, state: StateId) -> bool {
-        let rule = self.program.states[state as usize].rule;
-        matches!(self.program.endings[rule as usize], Ending::Decimal { .. }) || self.is_few(state)
-    }
-}
-
-/// Whether a beginning of a JSON string's body ends between two characters, as far as escapes go.
-fn ends_plainly(body: &[u8]) -> bool {
-    let Some(last) = body.iter().rposition(|&byte| byte == b'\\') else { return true };
-    let slashes = body[..=last].iter().rev().take_while(|&&byte| byte == b'\\').count();
-    if slashes % 2 == 0 {
-        return true;
-    }
-    match body.get(last + 1) {
-        None => false,
-        Some(b'u') => body.len() >= last + 6,
-        Some(_) => true,
     }
 }

@@ -5,8 +5,8 @@
 
 use super::closure::Moves;
 use super::compose::Outcome;
-use super::data::KeyRead;
 use super::index::Index;
+use super::left_open::KeyRead;
 use super::mask::Mask;
 use super::stack::ConfigId;
 use super::vocabulary::Vocabulary;
@@ -23,6 +23,8 @@ pub struct Draft {
     pub full: Mask,
     /// Tokens that end one key, by where it begins.
     pub keys: Vec<KeyDoubts>,
+    /// Tokens after which the text being read has few ends: allowed if none of those there begins as it does.
+    pub unclosed: Vec<u32>,
     /// Tokens that have to be read exactly.
     pub others: Vec<u32>,
 }
@@ -40,8 +42,12 @@ impl Draft {
     /// Doubts become groups by where their key begins.
     pub fn new(sure: Mask, doubts: &[Doubt], vocabulary: &Vocabulary) -> Draft {
         let mut keys: Vec<KeyDoubts> = Vec::new();
-        let mut others = Vec::new();
+        let (mut others, mut unclosed) = (Vec::new(), Vec::new());
         for doubt in doubts {
+            if doubt.is_unclosed() {
+                unclosed.push(doubt.id);
+                continue;
+            }
             if doubt.before == TANGLED {
                 others.push(doubt.id);
                 continue;
@@ -54,14 +60,14 @@ impl Draft {
                 None => keys.push(KeyDoubts { before: before.into(), ends: vec![end] }),
             }
         }
-        let sole = keys.iter().flat_map(|group| group.ends.iter().map(|end| end.0)).collect();
-        let full = sure.with(sole, vocabulary.ordinary.as_ref());
-        Draft { sure, full, keys, others }
+        let sole = keys.iter().flat_map(|group| group.ends.iter().map(|end| end.0));
+        let full = sure.with(sole.chain(unclosed.iter().copied()).collect(), vocabulary.ordinary.as_ref());
+        Draft { sure, full, keys, unclosed, others }
     }
 
     pub fn heap_bytes(&self) -> usize {
         let keys: usize = self.keys.iter().map(|group| group.ends.len() * 8 + 64).sum();
-        keys + 4 * (self.others.len() + self.full.add.len() + self.sure.add.len())
+        keys + 4 * (self.unclosed.len() + self.others.len() + self.full.add.len() + self.sure.add.len())
     }
 }
 
@@ -74,7 +80,7 @@ pub struct Resolver<'e, 'w> {
 
 impl Resolver<'_, '_> {
     pub fn resolve(mut self, draft: &Draft, id: ConfigId) -> Result<Outcome> {
-        if draft.keys.is_empty() && draft.others.is_empty() {
+        if draft.keys.is_empty() && draft.unclosed.is_empty() && draft.others.is_empty() {
             return Ok(Outcome::Mask(draft.sure.clone()));
         }
         let (mut ids, mut unsure) = (Vec::new(), draft.others.clone());
@@ -84,6 +90,10 @@ impl Resolver<'_, '_> {
                 Some(key) => self.sort_out(&key, group, &mut ids, &mut unsure),
                 None => unsure.extend(group.ends.iter().map(|end| end.0)),
             }
+        }
+        if !draft.unclosed.is_empty() {
+            let fresh = self.moves.begins_anew(id);
+            if fresh { &mut ids } else { &mut unsure }.extend_from_slice(&draft.unclosed);
         }
         if unsure.is_empty() {
             return Ok(Outcome::Mask(draft.full.clone()));

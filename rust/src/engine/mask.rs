@@ -154,3 +154,41 @@ impl MaskStore {
         id
     }
 }
+
+/// The smallest mask: what is in the base already is not added, what is added is not removed.
+pub fn patch(base: Option<Arc<[u32]>>, mut remove: Vec<u32>, mut ids: Vec<u32>, ordinary: &[u32]) -> Mask {
+    let Some(base) = base else { return sparse_or_dense(ids, ordinary) };
+    if !remove.is_empty() {
+        ids.sort_unstable();
+        remove.retain(|id| ids.binary_search(id).is_err());
+        remove.sort_unstable();
+    }
+    ids.retain(|&id| !contains(&base, id));
+    let add = ascending(ids);
+    with_fullness(Mask { base: Some(base), add, remove: remove.into(), is_full: false }, ordinary)
+}
+
+/// A list of ids takes 4 bytes each, a bitmask an eighth of a byte a token.
+fn sparse_or_dense(ids: Vec<u32>, ordinary: &[u32]) -> Mask {
+    if ids.len() <= ordinary.len() {
+        let mask = Mask { base: None, add: ascending(ids), remove: Box::default(), is_full: false };
+        return with_fullness(mask, ordinary);
+    }
+    let mut words = vec![0; ordinary.len()];
+    ids.iter().for_each(|&id| crate::mask::set(&mut words, id));
+    with_fullness(
+        Mask { base: Some(words.into()), add: Box::default(), remove: Box::default(), is_full: false },
+        ordinary,
+    )
+}
+
+fn ascending(mut ids: Vec<u32>) -> Box<[u32]> {
+    ids.sort_unstable();
+    ids.dedup();
+    ids.into()
+}
+
+fn with_fullness(mut mask: Mask, ordinary: &[u32]) -> Mask {
+    mask.is_full = mask.covers(ordinary);
+    mask
+}

@@ -163,8 +163,7 @@ impl Part {
 
     /// A part from what `saved` gave. `None` if the arrays do not fit together; ids and bitmasks have been checked.
     pub fn restore(
-        levels: Vec<Arc<[u32]>>,
-        all: Arc<[u32]>,
+        (all, levels): (Arc<[u32]>, Vec<Arc<[u32]>>),
         long_runs: Vec<(u32, u32)>,
         outer_bytes: Vec<u8>,
         rests: Trie,
@@ -269,6 +268,16 @@ impl Part {
             }
             levels.into_iter().map(Into::into).collect()
         })
+    }
+
+    /// The runs of `from` to `to` characters.
+    pub fn runs_between(&self, from: u32, to: u32, vocabulary: &Vocabulary) -> impl Iterator<Item = u32> {
+        let levels = self.levels(vocabulary);
+        let at = |length: u32| &levels[(length as usize).min(LEVELS)];
+        let (less, most) = (at(from - 1), at(to));
+        let short = (0..most.len() as u32 * 32).filter(|&id| contains(most, id) && !contains(less, id));
+        let long = self.long_runs.iter().filter(move |run| (from..=to).contains(&run.0)).map(|run| run.1);
+        short.chain(long)
     }
 
     pub fn heap_bytes(&self) -> usize {

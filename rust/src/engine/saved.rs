@@ -204,7 +204,7 @@ impl<'f> Input<'f> {
         if !fits {
             return None;
         }
-        Part::restore(levels, all, long_runs, outer_bytes, rests, tokens, token_starts, others)
+        Part::restore((all, levels), long_runs, outer_bytes, rests, tokens, token_starts, others)
             .filter(|part| part.fits(vocabulary))
     }
 

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::arena::lock;
-use super::walk::Skeleton;
+use super::skeleton::{Over, Skeleton};
 use crate::program::Origin;
 
 /// A place in a rule, by where the rule comes from, and what is walked from there.
@@ -19,8 +19,7 @@ pub struct SharedKey {
     pub state: u32,
     pub count: u32,
     pub held: Held,
-    /// As in `Cache::skeleton`.
-    pub trie: u64,
+    pub over: Over,
 }
 
 /// What is known of what the rule keeps.

@@ -1,137 +1,15 @@
-//! The hot loop: a trie walked with configurations, and where such a walk leaves the frames it knows.
+//! The hot loop: which strings of a trie can be read from a configuration?
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::closure::Moves;
 use super::stack::{Config, DEAD, FIRST_ID, Opened, UNKNOWN};
 use super::work::Work;
 use crate::error::{Error, Result};
-use crate::trie::{Trie, Walker};
+use crate::trie::Walker;
 
-/// What some items allow whatever their frames are, and where that depends on a frame.
-#[derive(Debug)]
-pub struct Skeleton {
-    /// The ids as a bitmask, where they are many; else as a list.
-    pub base: Option<Arc<[u32]>>,
-    pub ids: Box<[u32]>,
-    pub doubtful: Box<[Doubt]>,
-    /// Nodes of the trie where more must be known.
-    pub cuts: Vec<CutNode>,
-    /// Nodes where the frame of the only item is left: what follows it may follow them.
-    pub leaves: Vec<u32>,
-}
-
-impl Skeleton {
-    pub fn new(
-        base: Option<Arc<[u32]>>,
-        ids: Box<[u32]>,
-        doubtful: Box<[Doubt]>,
-        Ends { cuts, leaves }: Ends,
-    ) -> Skeleton {
-        Skeleton { base, ids, doubtful, cuts, leaves }
-    }
-
-    pub fn heap_bytes(&self) -> usize {
-        let words = self.base.as_ref().map_or(0, |words| words.len());
-        let cuts: usize = self.cuts.iter().map(|cut| size_of::<CutNode>() + cut.path.len()).sum();
-        4 * (words + self.ids.len() + self.leaves.len()) + size_of_val(&*self.doubtful) + cuts
-    }
-}
-
-#[derive(Debug)]
-pub struct CutNode {
-    pub node: u32,
-    /// The bytes of the node's string.
-    pub path: Box<[u8]>,
-}
-
-/// Where a walk over items without their frames ends.
-#[derive(Default)]
-pub struct Ends {
-    pub cuts: Vec<CutNode>,
-    pub leaves: Vec<u32>,
-}
-
-impl Ends {
-    /// The walk was given up: the items are to be walked with what follows them.
-    pub fn too_many_leaves(&self) -> bool {
-        self.leaves.len() > MAX_LEAVES
-    }
-}
-
-/// A rule that can be left at more nodes, as a word after each letter, is walked with what follows it.
-const MAX_LEAVES: usize = 256;
-
-/// Walk the strings that begin with some bytes, but stop where frames that were cut off are left or more has to be known.
-pub fn walk_to_cuts<'e>(
-    trie: &Trie,
-    bytes: impl IntoIterator<Item = u8>,
-    walker: &mut ConfigWalker<'e, '_>,
-    start: Place<'e>,
-) -> Ends {
-    let mut walk = WalkToCuts { walker, stack: vec![start; trie.longest() + 1], ends: Ends::default() };
-    for first in bytes {
-        let nodes = trie.subtree(first);
-        if nodes.is_empty() || !walk.enter(trie, nodes.start, &[first]) {
-            continue;
-        }
-        for &(second, node) in trie.seconds(first) {
-            if walk.ends.too_many_leaves() {
-                return walk.ends;
-            }
-            if walk.enter(trie, node as usize, &[first, second]) {
-                walk.below(trie, node as usize, &[first, second]);
-            }
-        }
-    }
-    walk.ends
-}
-
-struct WalkToCuts<'e, 'w, 'v> {
-    walker: &'v mut ConfigWalker<'e, 'w>,
-    stack: Vec<Place<'e>>,
-    ends: Ends,
-}
-
-impl WalkToCuts<'_, '_, '_> {
-    /// Read the last byte of `path`, which leads to `node`; false: nothing under it is wanted.
-    fn enter(&mut self, trie: &Trie, node: usize, path: &[u8]) -> bool {
-        let depth = path.len() - 1;
-        let step = self.walker.step(self.stack[depth], path[depth]);
-        // A string that nothing follows is right as it is: 1,000 of Llama 3's tokens are numbers of three digits.
-        let followed = step.is_none() || trie.end(node) > node + 1;
-        if std::mem::take(&mut self.walker.was_left) && followed {
-            self.ends.leaves.push(node as u32);
-        }
-        match step {
-            Some(place) => {
-                self.walker.reach(trie.id(node), place);
-                self.stack[depth + 1] = place;
-                true
-            }
-            None => {
-                if std::mem::take(&mut self.walker.was_cut) {
-                    self.ends.cuts.push(CutNode { node: node as u32, path: path.into() });
-                }
-                false
-            }
-        }
-    }
-
-    fn below(&mut self, trie: &Trie, top: usize, path: &[u8]) {
-        let mut path = path.to_vec();
-        let mut node = top + 1;
-        while node < trie.end(top) && !self.ends.too_many_leaves() {
-            path.truncate(trie.depth(node));
-            path.push(trie.byte(node));
-            node = if self.enter(trie, node, &path) { node + 1 } else { trie.end(node) };
-        }
-    }
-}
-
-#[derive(Default)]
 /// What a walk reached: ids, and ids that are right only if no key or item is written twice.
+#[derive(Default)]
 pub struct Found {
     pub sure: Vec<u32>,
     pub doubtful: Vec<Doubt>,
@@ -144,13 +22,22 @@ pub struct Doubt {
     /// As many of its bytes reach the first one of the key that it hangs on, with it; 0: the key is being read already.
     /// `TANGLED`: there is more to it than one key.
     pub before: u16,
-    /// As many reach its last one.
+    /// As many reach its last one; 0 where `before` is 0 too: the key goes on, and only few ends are left for it.
     pub end: u16,
 }
 
 pub const TANGLED: u16 = u16::MAX;
 
 impl Doubt {
+    /// On a token after which only few texts are left that end the key or the item being read.
+    pub fn unclosed(id: u32) -> Doubt {
+        Doubt { id, before: 0, end: 0 }
+    }
+
+    pub fn is_unclosed(self) -> bool {
+        (self.before, self.end) == (0, 0)
+    }
+
     /// The same for the token `id` that has `more` bytes before those of this one.
     pub fn later(self, id: u32, more: usize) -> Doubt {
         let place = |at: u16| usize::from(at).checked_add(more).and_then(|at| u16::try_from(at).ok());
@@ -217,21 +104,20 @@ pub struct ConfigWalker<'e, 'w> {
     sink: u32,
     inside: bool,
     /// Inside: the last step would have left a frame that was cut off.
-    was_cut: bool,
+    pub was_cut: bool,
     /// Leaving a frame that was cut off is noted, and what stays within it is walked on.
     leaves: bool,
-    was_left: bool,
+    pub was_left: bool,
     cut: bool,
     error: Option<Error>,
 }
 
 impl<'e, 'w> ConfigWalker<'e, 'w> {
     pub fn new(moves: Moves<'e>, work: &'w mut Work, sink: u32, inside: bool) -> Self {
-        let found = Found { sure: Vec::new(), doubtful: Vec::new() };
         ConfigWalker {
             moves,
             work,
-            found,
+            found: Found::default(),
             sink,
             inside,
             was_cut: false,

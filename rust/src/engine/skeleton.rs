@@ -1,0 +1,374 @@
+//! What do some items allow whatever their frames are, and how is a mask made on top of that?
+//!
+//! What an item allows without leaving its frame is the same over every stack: its skeleton, walked once. Only where the
+//! frame is left, or more has to be known, is the trie walked again for each stack.
+
+use std::sync::Arc;
+
+use super::compose::Composer;
+use super::data::NOTHING;
+use super::left_open::KeysApart;
+use super::part::Part;
+use super::shared::SharedKey;
+use super::stack::{CUT, ConfigId, FrameId, Item};
+use super::walk::{ConfigWalker, Doubt, Found, Place};
+use crate::error::Result;
+use crate::trie::{Trie, Walker};
+
+/// Which strings a skeleton tells of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Over {
+    Vocabulary,
+    /// The vocabulary, where the open keys that may come next are passed over.
+    Declared,
+    /// The tokens of the vocabulary that stay within the rule.
+    Inside,
+    /// The tokens that begin with no character of the class of the part with this serial.
+    Outer(u64),
+    /// The rests of the part with this serial.
+    Rests(u64),
+}
+
+/// What some items allow whatever their frames are, and where that depends on a frame.
+#[derive(Debug)]
+pub struct Skeleton {
+    /// The ids as a bitmask, where they are many; else as a list.
+    pub base: Option<Arc<[u32]>>,
+    pub ids: Box<[u32]>,
+    pub doubtful: Box<[Doubt]>,
+    /// Nodes of the trie where more must be known.
+    pub cuts: Vec<CutNode>,
+    /// Nodes where the frame of the only item is left: what follows it may follow them.
+    pub leaves: Vec<u32>,
+}
+
+impl Skeleton {
+    /// Many ids, as a bitmask, and nothing else.
+    pub fn of_words(words: Arc<[u32]>) -> Skeleton {
+        let (ids, doubtful, Ends { cuts, leaves }) = Default::default();
+        Skeleton { base: Some(words), ids, doubtful, cuts, leaves }
+    }
+
+    fn of_walk(found: Found, Ends { cuts, leaves }: Ends) -> Skeleton {
+        Skeleton { base: None, ids: found.sure.into(), doubtful: found.doubtful.into(), cuts, leaves }
+    }
+
+    pub fn heap_bytes(&self) -> usize {
+        let words = self.base.as_ref().map_or(0, |words| words.len());
+        let cuts: usize = self.cuts.iter().map(|cut| size_of::<CutNode>() + cut.path.len()).sum();
+        4 * (words + self.ids.len() + self.leaves.len()) + size_of_val(&*self.doubtful) + cuts
+    }
+}
+
+#[derive(Debug)]
+pub struct CutNode {
+    pub node: u32,
+    /// The bytes of the node's string.
+    pub path: Box<[u8]>,
+}
+
+/// Where a walk over items without their frames ends.
+#[derive(Default)]
+struct Ends {
+    cuts: Vec<CutNode>,
+    leaves: Vec<u32>,
+}
+
+impl Ends {
+    /// The walk was given up: the items are to be walked with what follows them.
+    fn too_many_leaves(&self) -> bool {
+        self.leaves.len() > MAX_LEAVES
+    }
+}
+
+/// Walk the strings that begin with some bytes, but stop where frames that were cut off are left or more has to be known.
+fn walk_to_cuts<'e>(
+    trie: &Trie,
+    bytes: impl IntoIterator<Item = u8>,
+    walker: &mut ConfigWalker<'e, '_>,
+    start: Place<'e>,
+) -> Ends {
+    let mut walk = WalkToCuts { walker, stack: vec![start; trie.longest() + 1], ends: Ends::default() };
+    for first in bytes {
+        let nodes = trie.subtree(first);
+        if nodes.is_empty() || !walk.enter(trie, nodes.start, &[first]) {
+            continue;
+        }
+        for &(second, node) in trie.seconds(first) {
+            if walk.ends.too_many_leaves() {
+                return walk.ends;
+            }
+            if walk.enter(trie, node as usize, &[first, second]) {
+                walk.below(trie, node as usize, &[first, second]);
+            }
+        }
+    }
+    walk.ends
+}
+
+struct WalkToCuts<'e, 'w, 'v> {
+    walker: &'v mut ConfigWalker<'e, 'w>,
+    stack: Vec<Place<'e>>,
+    ends: Ends,
+}
+
+impl WalkToCuts<'_, '_, '_> {
+    /// Read the last byte of `path`, which leads to `node`; false: nothing under it is wanted.
+    fn enter(&mut self, trie: &Trie, node: usize, path: &[u8]) -> bool {
+        let depth = path.len() - 1;
+        let step = self.walker.step(self.stack[depth], path[depth]);
+        // A string that nothing follows is right as it is: 1,000 of Llama 3's tokens are numbers of three digits.
+        let followed = step.is_none() || trie.end(node) > node + 1;
+        if std::mem::take(&mut self.walker.was_left) && followed {
+            self.ends.leaves.push(node as u32);
+        }
+        match step {
+            Some(place) => {
+                self.walker.reach(trie.id(node), place);
+                self.stack[depth + 1] = place;
+                true
+            }
+            None => {
+                if std::mem::take(&mut self.walker.was_cut) {
+                    self.ends.cuts.push(CutNode { node: node as u32, path: path.into() });
+                }
+                false
+            }
+        }
+    }
+
+    fn below(&mut self, trie: &Trie, top: usize, path: &[u8]) {
+        let mut path = path.to_vec();
+        let mut node = top + 1;
+        while node < trie.end(top) && !self.ends.too_many_leaves() {
+            path.truncate(trie.depth(node));
+            path.push(trie.byte(node));
+            node = if self.enter(trie, node, &path) { node + 1 } else { trie.end(node) };
+        }
+    }
+}
+
+impl<'e> Composer<'e> {
+    /// Walk the vocabulary with some items. One by one where they are few: the start of a string or a number is the same
+    /// item wherever a value may stand, so its skeleton is there already.
+    pub(super) fn walk_vocabulary(&mut self, items: &[Item]) -> Result<()> {
+        if items.len() > MAX_SINGLE {
+            return self.walk_together(items);
+        }
+        for item in items {
+            match self.moves.keys_apart(item) {
+                Some(apart) => self.walk_apart(item, &apart)?,
+                None => self.walk_together(std::slice::from_ref(item))?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Walk the open keys that may come next, and all else.
+    fn walk_apart(&mut self, item: &Item, apart: &KeysApart) -> Result<()> {
+        let config = self.moves.part(std::slice::from_ref(item));
+        let open = self.skeleton(std::slice::from_ref(&apart.open), Over::Vocabulary)?;
+        self.take_skeleton(&open, config)?;
+        let all = std::mem::replace(&mut self.moves.passed, apart.passed);
+        let declared = self.skeleton(std::slice::from_ref(item), Over::Declared);
+        self.moves.passed = all;
+        self.take_skeleton(&*declared?, config)
+    }
+
+    /// What stays above the items' frames is known from their skeleton, the rest is walked.
+    fn walk_together(&mut self, items: &[Item]) -> Result<()> {
+        let skeleton = self.skeleton(items, Over::Vocabulary)?;
+        let config = self.moves.part(items);
+        self.take_skeleton(&skeleton, config)
+    }
+
+    /// Add the tokens that begin with no character of the class.
+    pub(super) fn outer(&mut self, config: ConfigId, part: &Part) -> Result<()> {
+        let trie = &self.index.vocabulary.trie;
+        let shallow = self.shallow(&self.moves.cache.configs.get(config).items);
+        let skeleton = self.known_skeleton(shallow, Over::Outer(part.serial), |composer| {
+            let (found, ends) = composer.walk_to_cuts(trie, part.outer_bytes.iter().copied(), shallow)?;
+            Ok(Skeleton::of_walk(found, ends))
+        })?;
+        self.take(Found { sure: skeleton.ids.to_vec(), doubtful: skeleton.doubtful.to_vec() });
+        let found = self.walk_ends(trie, &skeleton, config)?;
+        self.take(found);
+        Ok(())
+    }
+
+    /// What a configuration allows of the rests of a part; its ids are those of the rests.
+    pub(super) fn rest_skeleton(&mut self, config: ConfigId, part: &Part) -> Result<Arc<Skeleton>> {
+        let items = &self.moves.cache.configs.get(config).items;
+        let shallow = self.shallow(items);
+        self.known_skeleton(shallow, Over::Rests(part.serial), |composer| {
+            let (found, ends) = composer.walk_to_cuts(&part.rests, 0..=u8::MAX, shallow)?;
+            Ok(Skeleton::of_walk(found, ends))
+        })
+    }
+
+    /// What the items allow whatever their frames are: walked once for all stacks.
+    fn skeleton(&mut self, items: &[Item], over: Over) -> Result<Arc<Skeleton>> {
+        let config = self.shallow(items);
+        self.known_skeleton(config, over, |composer| {
+            let trie = &composer.index.vocabulary.trie;
+            let (found, ends) = composer.walk_to_cuts(trie, 0..=u8::MAX, config)?;
+            let mut inner = Composer::new(composer.index, composer.moves, composer.work);
+            inner.take(found);
+            let base = (inner.ids.len() > MAX_LISTED).then(|| inner.dense());
+            let ids = if base.is_some() { Box::default() } else { inner.ids.into() };
+            let (doubtful, Ends { cuts, leaves }) = (inner.doubtful.into(), ends);
+            Ok(Skeleton { base, ids, doubtful, cuts, leaves })
+        })
+    }
+
+    /// The skeleton of a configuration without frames: known here, or to the vocabulary, or made now.
+    pub(super) fn known_skeleton(
+        &mut self,
+        config: ConfigId,
+        over: Over,
+        make: impl FnOnce(&mut Self) -> Result<Skeleton>,
+    ) -> Result<Arc<Skeleton>> {
+        if let Some(known) = self.moves.cache.skeleton(config, over) {
+            return Ok(known);
+        }
+        let key = self.shared_key(config, over);
+        let found = key.as_ref().map_or(Err(false), |key| self.index.vocabulary.shared.find(key));
+        let skeleton = match found {
+            Ok(known) => known,
+            Err(worth) => {
+                let made = Arc::new(make(self)?);
+                if let (Some(key), true) = (key, worth) {
+                    self.index.vocabulary.shared.keep(key, made.clone());
+                }
+                made
+            }
+        };
+        Ok(self.moves.cache.set_skeleton(config, over, skeleton))
+    }
+
+    /// What a skeleton is called in all formats that have the rule; none if it hangs on what was written.
+    fn shared_key(&self, config: ConfigId, over: Over) -> Option<SharedKey> {
+        let [item] = &self.moves.cache.configs.get(config).items[..] else { return None };
+        let held = self.moves.held(item).filter(|_| self.moves.passed == NOTHING)?;
+        let rule = self.moves.program.states[item.state as usize].rule as usize;
+        let state = item.state - self.index.first_states[rule];
+        Some(SharedKey { origin: self.moves.program.origins[rule], state, count: item.count, held, over })
+    }
+
+    /// The configuration of some items without their frames.
+    fn shallow(&self, items: &[Item]) -> ConfigId {
+        let mut shallow: Vec<Item> =
+            items.iter().map(|item| Item { frame: CUT, ..self.moves.blanked(item) }).collect();
+        shallow.sort_unstable();
+        shallow.dedup();
+        self.moves.part(&shallow)
+    }
+
+    fn walk_to_cuts(
+        &mut self,
+        trie: &Trie,
+        bytes: impl IntoIterator<Item = u8> + Clone,
+        config: ConfigId,
+    ) -> Result<(Found, Ends)> {
+        let start = self.moves.cache.configs.get(config);
+        // With several items it would not be clear whose frame is left.
+        if start.items.len() == 1 {
+            let mut work = self.work.fresh();
+            let mut walker = ConfigWalker::new(self.moves, &mut work, trie.sink(), true).noting_leaves();
+            let ends = walk_to_cuts(trie, bytes.clone(), &mut walker, Place::start(start));
+            let found = walker.finish(&mut false)?;
+            if !ends.too_many_leaves() {
+                return Ok((found, ends));
+            }
+        }
+        let mut work = self.work.fresh();
+        let mut walker = ConfigWalker::new(self.moves, &mut work, trie.sink(), true);
+        let ends = walk_to_cuts(trie, bytes, &mut walker, Place::start(start));
+        Ok((walker.finish(&mut false)?, ends))
+    }
+
+    /// Take what a skeleton has, and walk from `config` where it was cut off.
+    fn take_skeleton(&mut self, skeleton: &Skeleton, config: ConfigId) -> Result<()> {
+        match &skeleton.base {
+            Some(words) => self.add_base(words.clone()),
+            None => self.ids.extend_from_slice(&skeleton.ids),
+        }
+        self.doubtful.extend_from_slice(&skeleton.doubtful);
+        let found = self.walk_ends(&self.index.vocabulary.trie, skeleton, config)?;
+        self.take(found);
+        Ok(())
+    }
+
+    /// Walk on where a skeleton ends.
+    pub(super) fn walk_ends(&mut self, trie: &Trie, skeleton: &Skeleton, config: ConfigId) -> Result<Found> {
+        let mut found = Found::default();
+        if !skeleton.cuts.is_empty() {
+            found = self.walk_cuts(trie, &skeleton.cuts, config)?;
+        }
+        if !skeleton.leaves.is_empty() && !self.inside {
+            let more = self.walk_leaves(trie, &skeleton.leaves, config)?;
+            found.sure.extend(more.sure);
+            found.doubtful.extend(more.doubtful);
+        }
+        Ok(found)
+    }
+
+    /// Walk below the nodes where the frame of the only item is left, from what follows it.
+    fn walk_leaves(&mut self, trie: &Trie, leaves: &[u32], config: ConfigId) -> Result<Found> {
+        let mut found = Found::default();
+        // Several items may be one to the skeleton, with all forgotten that they keep.
+        let mut frames: Vec<FrameId> =
+            self.moves.cache.configs.get(config).items.iter().map(|item| item.frame).collect();
+        frames.dedup();
+        for frame in frames {
+            let Some(next) = self.moves.after_return(frame, self.work)? else { continue };
+            let next = self.moves.cache.configs.get(next);
+            if next.cut {
+                self.cut = true;
+                break;
+            }
+            let mut stack = vec![Place::start(next); trie.longest() + 1];
+            let mut walker = ConfigWalker::new(self.moves, self.work, trie.sink(), false);
+            for &node in leaves {
+                let node = node as usize;
+                let length = trie.depth(node) + 1;
+                stack[length] = Place::after_return(next, length);
+                walker.reach(trie.id(node), stack[length]);
+                trie.walk_below(&mut walker, node, &mut stack);
+            }
+            let more = walker.finish(&mut self.cut)?;
+            found.sure.extend(more.sure);
+            found.doubtful.extend(more.doubtful);
+        }
+        Ok(found)
+    }
+
+    /// Walk only below the nodes where frames are left.
+    fn walk_cuts(&mut self, trie: &Trie, cuts: &[CutNode], config: ConfigId) -> Result<Found> {
+        let start = Place::start(self.moves.cache.configs.get(config));
+        let mut stack = vec![start; trie.longest() + 1];
+        let mut walker = ConfigWalker::new(self.moves, self.work, trie.sink(), self.inside);
+        for cut in cuts {
+            let mut place = Some(start);
+            for (depth, &byte) in cut.path.iter().enumerate() {
+                place = place.and_then(|place| walker.step(place, byte));
+                if let Some(place) = place {
+                    stack[depth + 1] = place;
+                }
+            }
+            if let Some(place) = place {
+                let node = cut.node as usize;
+                walker.reach(trie.id(node), place);
+                trie.walk_below(&mut walker, node, &mut stack);
+            }
+        }
+        walker.finish(&mut self.cut)
+    }
+}
+
+/// More items than this are walked together: each by itself goes through the top of the trie anew.
+const MAX_SINGLE: usize = 16;
+/// A rule that can be left at more nodes, as a word after each letter, is walked with what follows it.
+const MAX_LEAVES: usize = 256;
+/// More ids than this are kept as a bitmask that masks are patches on.
+const MAX_LISTED: usize = 192;
