@@ -8,7 +8,7 @@ use hashbrown::HashTable;
 use rustc_hash::FxHasher;
 
 /// The first chunk holds 2^FIRST entries, each later chunk as many as all before it.
-const FIRST: u32 = 8;
+const FIRST: u32 = 5;
 const CHUNKS: usize = (32 - FIRST) as usize;
 
 /// An append-only list: entries never move and are never freed before the arena is.

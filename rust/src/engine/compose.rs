@@ -246,7 +246,7 @@ impl<'e> Composer<'e> {
     /// Take the runs of less than `first` characters, and doubt those up to `longest`. Never all that stay within the rule.
     fn doubt_runs(&mut self, part: &Part, first: u32, longest: u32) -> bool {
         self.take_runs(part, first - 1);
-        let doubts = part.runs_between(first, longest);
+        let doubts = part.runs_between(first, longest, &self.index.vocabulary);
         self.doubtful.extend(doubts.map(Doubt::unclosed));
         false
     }
@@ -366,7 +366,7 @@ impl<'e> Composer<'e> {
     }
 
     fn take_runs(&mut self, part: &Part, longest: u32) {
-        let (runs, beyond) = part.runs(longest);
+        let (runs, beyond) = part.runs(longest, &self.index.vocabulary);
         if self.base.is_none() {
             self.base = Some((runs.clone(), beyond.iter().map(|run| run.1).collect()));
         } else if beyond.is_empty() {

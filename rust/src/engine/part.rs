@@ -5,13 +5,13 @@
 //! the others depend on their rest only: many tokens share few rests. So one bitmask and a small trie of rests answer
 //! for every such state of every format.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use super::vocabulary::Vocabulary;
 use crate::compile::acyclic::Acyclic;
 use crate::compile::utf8::utf8_automaton;
-use crate::mask::{contains, set};
+use crate::mask::{clear, contains, set};
 use crate::trie::{Trie, leading_bytes};
 
 /// Runs of up to this many characters have a bitmask a length; longer ones are few (3 % of the runs in Llama 3's vocabulary).
@@ -30,8 +30,10 @@ pub type CharSet = Vec<(u32, u32)>;
 pub struct Part {
     /// Tells parts apart, from 1 on.
     pub serial: u64,
-    /// At i: the runs of at most i characters; the last entry has all of them.
-    levels: Vec<Arc<[u32]>>,
+    /// At i: the runs of at most i characters, once a bound was near.
+    levels: OnceLock<Vec<Arc<[u32]>>>,
+    /// All runs.
+    all: Arc<[u32]>,
     /// Runs of more than `LEVELS` characters, as (characters, id), ascending.
     long_runs: Vec<(u32, u32)>,
     pub n_runs: usize,
@@ -69,7 +71,9 @@ const EARLY: u32 = 6;
 /// The arrays of a part.
 #[derive(Debug)]
 pub struct SavedPart<'p> {
+    /// None: they were not asked for yet.
     pub levels: &'p [Arc<[u32]>],
+    pub all: &'p Arc<[u32]>,
     pub long_runs: &'p [(u32, u32)],
     pub outer_bytes: &'p [u8],
     pub rests: &'p Trie,
@@ -123,11 +127,13 @@ impl Part {
         }
         token_starts.push(tokens.len() as u32);
         let rests = Trie::build(&strings).expect("rests are no larger than the vocabulary");
-        runs.long.sort_unstable();
+        runs.settle(vocabulary);
+        let n_runs = runs.all.iter().map(|word| word.count_ones() as usize).sum();
         Part {
             serial: next_serial(),
-            levels: runs.levels(vocabulary.n_words()),
-            n_runs: runs.n,
+            levels: OnceLock::new(),
+            all: runs.all.into(),
+            n_runs,
             long_runs: runs.long,
             outer_bytes,
             max_before: tokens.iter().map(|token| token.0).max().unwrap_or(0),
@@ -144,7 +150,8 @@ impl Part {
     /// The part as it is kept on disk; what is not there follows from it.
     pub fn saved(&self) -> SavedPart<'_> {
         SavedPart {
-            levels: &self.levels,
+            levels: self.levels.get().map_or(&[], |levels| levels),
+            all: &self.all,
             long_runs: &self.long_runs,
             outer_bytes: &self.outer_bytes,
             rests: &self.rests,
@@ -156,7 +163,7 @@ impl Part {
 
     /// A part from what `saved` gave. `None` if the arrays do not fit together; ids and bitmasks have been checked.
     pub fn restore(
-        levels: Vec<Arc<[u32]>>,
+        (all, levels): (Arc<[u32]>, Vec<Arc<[u32]>>),
         long_runs: Vec<(u32, u32)>,
         outer_bytes: Vec<u8>,
         rests: Trie,
@@ -164,9 +171,9 @@ impl Part {
         token_starts: Vec<u32>,
         others: Option<(Trie, Vec<u32>)>,
     ) -> Option<Part> {
-        let n_runs = levels.last()?.iter().map(|word| word.count_ones() as usize).sum();
+        let n_runs = all.iter().map(|word| word.count_ones() as usize).sum();
         let max_before = tokens.iter().map(|token| token.0).max().unwrap_or(0);
-        let fits = levels.len() == LEVELS + 2
+        let fits = [0, LEVELS + 1].contains(&levels.len())
             && token_starts.len() == rests.n_ids() as usize + 1
             && token_starts.is_sorted()
             && token_starts.last().is_some_and(|&end| end as usize == tokens.len())
@@ -176,7 +183,8 @@ impl Part {
         }
         Some(Part {
             serial: next_serial(),
-            levels,
+            levels: if levels.is_empty() { OnceLock::new() } else { levels.into() },
+            all,
             long_runs,
             n_runs,
             outer_bytes,
@@ -236,19 +244,36 @@ impl Part {
     }
 
     /// A bitmask of runs, and runs in it that have more than `longest` characters and do not count.
-    pub fn runs(&self, longest: u32) -> (&Arc<[u32]>, &[(u32, u32)]) {
-        match self.levels.get(longest as usize) {
-            Some(level) if (longest as usize) <= LEVELS => (level, &[]),
-            _ => {
-                let beyond = self.long_runs.partition_point(|run| run.0 <= longest);
-                (self.levels.last().expect("there is always a level"), &self.long_runs[beyond..])
-            }
+    pub fn runs(&self, longest: u32, vocabulary: &Vocabulary) -> (&Arc<[u32]>, &[(u32, u32)]) {
+        if longest as usize <= LEVELS {
+            return (&self.levels(vocabulary)[longest as usize], &[]);
         }
+        let beyond = self.long_runs.partition_point(|run| run.0 <= longest);
+        (&self.all, &self.long_runs[beyond..])
+    }
+
+    /// At i: the runs of at most i characters. Made when a bound is near: most classes never see one, and they take 270 kB.
+    pub fn levels(&self, vocabulary: &Vocabulary) -> &[Arc<[u32]>] {
+        self.levels.get_or_init(|| {
+            let mut levels = vec![vec![0; self.all.len()]; LEVELS + 1];
+            for id in set_bits(&self.all) {
+                let starts = vocabulary.bytes(id).iter().filter(|&&byte| !(0x80..0xC0).contains(&byte));
+                if let Some(level) = levels.get_mut(starts.count()) {
+                    set(level, id);
+                }
+            }
+            for longest in 1..=LEVELS {
+                let (shorter, these) = levels.split_at_mut(longest);
+                these[0].iter_mut().zip(&shorter[longest - 1]).for_each(|(word, more)| *word |= more);
+            }
+            levels.into_iter().map(Into::into).collect()
+        })
     }
 
     /// The runs of `from` to `to` characters.
-    pub fn runs_between(&self, from: u32, to: u32) -> impl Iterator<Item = u32> {
-        let at = |length: u32| &self.levels[(length as usize).min(LEVELS)];
+    pub fn runs_between(&self, from: u32, to: u32, vocabulary: &Vocabulary) -> impl Iterator<Item = u32> {
+        let levels = self.levels(vocabulary);
+        let at = |length: u32| &levels[(length as usize).min(LEVELS)];
         let (less, most) = (at(from - 1), at(to));
         let short = (0..most.len() as u32 * 32).filter(|&id| contains(most, id) && !contains(less, id));
         let long = self.long_runs.iter().filter(move |run| (from..=to).contains(&run.0)).map(|run| run.1);
@@ -257,7 +282,7 @@ impl Part {
 
     pub fn heap_bytes(&self) -> usize {
         let others = self.others.as_ref().map_or(0, |(trie, ids)| trie.heap_bytes() + ids.len() * 4);
-        let levels: usize = self.levels.iter().map(|level| level.len() * 4).sum();
+        let levels = self.levels.get().map_or(1, |levels| levels.len() + 1) * self.all.len() * 4;
         let late = self.late.len() * size_of::<Late>();
         levels
             + self.rests.heap_bytes()
@@ -349,66 +374,73 @@ impl<'v> Cutter<'v> {
                 cut = Cut { state: 0, bytes: depth as u32 + 1, chars: cut.chars + 1 };
             }
             self.stack[depth + 1] = cut;
-            for node in node..end {
-                let id = trie.id(node);
-                if id != trie.sink() {
-                    self.token(id, cut);
-                    if !trie.twins().is_empty() {
-                        self.vocabulary.twins(id).for_each(|twin| self.token(twin, cut));
-                    }
-                }
+            if cut.state == 0 {
+                self.runs.add(cut.chars, trie.id(node), trie.sink());
+            } else {
+                (node..end).for_each(|node| self.rest(trie.id(node), cut));
             }
             node = end;
         }
     }
 
-    fn token(&mut self, id: u32, cut: Cut) {
-        if cut.state == 0 {
-            self.runs.add(cut.chars, id);
-        } else {
-            self.rests.push(Rest { id, at: cut.bytes, chars: cut.chars });
+    fn rest(&mut self, id: u32, cut: Cut) {
+        if id == self.vocabulary.trie.sink() {
+            return;
+        }
+        let rest = |id: u32| Rest { id, at: cut.bytes, chars: cut.chars };
+        self.rests.push(rest(id));
+        if !self.vocabulary.trie.twins().is_empty() {
+            self.rests.extend(self.vocabulary.twins(id).map(rest));
         }
     }
 }
 
 /// Tokens made of characters of the class alone.
 struct Runs {
-    /// Bitmasks one after the other: the runs of 1, 2, ..., `LEVELS` characters.
-    by_length: Vec<u32>,
+    all: Vec<u32>,
+    /// Those of more than `LEVELS` characters.
     long: Vec<(u32, u32)>,
-    n: usize,
-    n_words: usize,
 }
 
 impl Runs {
+    /// `all` has room for the sink.
     fn new(n_words: usize) -> Runs {
-        Runs { by_length: vec![0; n_words * LEVELS], long: Vec::new(), n: 0, n_words }
+        Runs { all: vec![0; n_words + 1], long: Vec::new() }
     }
 
-    fn add(&mut self, chars: u32, id: u32) {
-        self.n += 1;
-        if chars as usize > LEVELS {
+    /// PERF: the sink is marked like a token; at half of the nodes no token ends, and a branch would be mispredicted.
+    fn add(&mut self, chars: u32, id: u32, sink: u32) {
+        set(&mut self.all, id);
+        if chars as usize > LEVELS && id != sink {
             self.long.push((chars, id));
-        } else {
-            let start = (chars as usize - 1) * self.n_words;
-            set(&mut self.by_length[start..start + self.n_words], id);
         }
     }
 
-    /// What `Part::levels` wants.
-    fn levels(&self, n_words: usize) -> Vec<Arc<[u32]>> {
-        let mut words = vec![0u32; n_words];
-        let mut levels: Vec<Arc<[u32]>> = Vec::with_capacity(LEVELS + 2);
-        levels.push(words.as_slice().into());
-        for at in 0..LEVELS {
-            let more = &self.by_length[at * n_words..(at + 1) * n_words];
-            words.iter_mut().zip(more).for_each(|(word, more)| *word |= more);
-            levels.push(words.as_slice().into());
+    /// Take the sink out again, and tokens with the same bytes as others in.
+    fn settle(&mut self, vocabulary: &Vocabulary) {
+        clear(&mut self.all, vocabulary.trie.sink());
+        self.all.truncate(vocabulary.n_words());
+        for &(first, other) in vocabulary.trie.twins() {
+            if contains(&self.all, first) {
+                set(&mut self.all, other);
+            }
         }
-        self.long.iter().for_each(|run| set(&mut words, run.1));
-        levels.push(words.into());
-        levels
+        let twins = |&(chars, id): &(u32, u32)| vocabulary.twins(id).map(move |twin| (chars, twin));
+        let more: Vec<(u32, u32)> = self.long.iter().flat_map(twins).collect();
+        self.long.extend(more);
+        self.long.sort_unstable();
     }
+}
+
+fn set_bits(words: &[u32]) -> impl Iterator<Item = u32> + '_ {
+    (0u32..).zip(words).flat_map(|(at, &word)| {
+        let mut left = word;
+        std::iter::from_fn(move || {
+            let bit = (left != 0).then(|| left.trailing_zeros())?;
+            left &= left - 1;
+            Some(at * 32 + bit)
+        })
+    })
 }
 
 /// `rests` are the tokens that are no runs and begin with a byte of the class; `outer_bytes` begin the others.

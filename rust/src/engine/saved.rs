@@ -12,7 +12,7 @@ use crate::mask::n_words;
 use crate::trie::Trie;
 
 /// Raised whenever the layout, or what the numbers mean, changes.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 const MAGIC: &[u8; 16] = b"maskwright vocab";
 /// Magic and checksum.
 const HEAD: usize = 24;
@@ -132,6 +132,7 @@ impl Output {
     fn part(&mut self, part: &SavedPart) {
         self.number(part.levels.len() as u32);
         part.levels.iter().for_each(|level| self.array(level));
+        self.array(part.all);
         self.pairs(part.long_runs);
         self.bytes(part.outer_bytes);
         self.trie(part.rests);
@@ -188,6 +189,7 @@ impl<'f> Input<'f> {
     fn part(&mut self, vocabulary: &Vocabulary) -> Option<Part> {
         let n_levels = self.number()?;
         let levels = (0..n_levels).map(|_| self.level(vocabulary)).collect::<Option<Vec<_>>>()?;
+        let all = self.level(vocabulary)?;
         let long_runs = self.tokens(vocabulary)?;
         let outer_bytes = self.bytes()?.to_vec();
         let rests = self.trie()?;
@@ -202,7 +204,7 @@ impl<'f> Input<'f> {
         if !fits {
             return None;
         }
-        Part::restore(levels, long_runs, outer_bytes, rests, tokens, token_starts, others)
+        Part::restore((all, levels), long_runs, outer_bytes, rests, tokens, token_starts, others)
             .filter(|part| part.fits(vocabulary))
     }
 
@@ -292,7 +294,7 @@ mod tests {
                     let part = read.part(&class).unwrap();
                     for part in read.parts().iter().map(|(_, part)| part).chain([&part]) {
                         used += (0..part.rests.n_ids()).map(|id| part.tokens(id, 0, 9).len()).sum::<usize>();
-                        used += (0..20).map(|longest| part.runs(longest).1.len()).sum::<usize>();
+                        used += (0..20).map(|longest| part.runs(longest, &read).1.len()).sum::<usize>();
                     }
                 }
             }

@@ -74,6 +74,13 @@ struct Ends {
     leaves: Vec<u32>,
 }
 
+impl Ends {
+    /// The walk was given up: the items are to be walked with what follows them.
+    fn too_many_leaves(&self) -> bool {
+        self.leaves.len() > MAX_LEAVES
+    }
+}
+
 /// Walk the strings that begin with some bytes, but stop where frames that were cut off are left or more has to be known.
 fn walk_to_cuts<'e>(
     trie: &Trie,
@@ -88,6 +95,9 @@ fn walk_to_cuts<'e>(
             continue;
         }
         for &(second, node) in trie.seconds(first) {
+            if walk.ends.too_many_leaves() {
+                return walk.ends;
+            }
             if walk.enter(trie, node as usize, &[first, second]) {
                 walk.below(trie, node as usize, &[first, second]);
             }
@@ -130,7 +140,7 @@ impl WalkToCuts<'_, '_, '_> {
     fn below(&mut self, trie: &Trie, top: usize, path: &[u8]) {
         let mut path = path.to_vec();
         let mut node = top + 1;
-        while node < trie.end(top) {
+        while node < trie.end(top) && !self.ends.too_many_leaves() {
             path.truncate(trie.depth(node));
             path.push(trie.byte(node));
             node = if self.enter(trie, node, &path) { node + 1 } else { trie.end(node) };
@@ -267,7 +277,7 @@ impl<'e> Composer<'e> {
             let mut walker = ConfigWalker::new(self.moves, &mut work, trie.sink(), true).noting_leaves();
             let ends = walk_to_cuts(trie, bytes.clone(), &mut walker, Place::start(start));
             let found = walker.finish(&mut false)?;
-            if ends.leaves.len() <= MAX_LEAVES {
+            if !ends.too_many_leaves() {
                 return Ok((found, ends));
             }
         }

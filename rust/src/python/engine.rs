@@ -78,7 +78,12 @@ impl PyVocabulary {
                     Error::argument("classes", format!("class {at} has no ascending code points")).into()
                 );
             }
-            py.detach(|| classes.iter().for_each(|class| drop(self.vocabulary.part(class))));
+            py.detach(|| {
+                let parts = classes.iter().filter_map(|class| self.vocabulary.part(class));
+                parts.for_each(|part| {
+                    part.levels(&self.vocabulary);
+                });
+            });
             Ok(())
         })
     }
