@@ -57,7 +57,9 @@ def test_cache_is_bounded_and_masks_are_read_only() -> None:
     index = TokenIndex(regex_to_dfa("abcdefgh"), [b"a", b"ab", b"c", b"h"], limits=limits)
     masks = [index.mask(state).tolist() for state in (*range(9), *range(9))]
     assert masks[:9] == masks[9:]
-    assert len(index._masks) == 2
+    last = [index.mask(state) for state in range(9)]
+    found = [index.mask(state) is last[state] for state in reversed(range(9))]
+    assert found == [True] * 2 + [False] * 7
     kept = index.mask(0)
     assert index.mask(0) is kept
     with pytest.raises(ValueError, match="read-only"):
