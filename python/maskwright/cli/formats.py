@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from maskwright.errors import MaskwrightError, SchemaError
-from maskwright.json_schema.keywords import Draft, keywords_of, nearest_keyword
+from maskwright.json_schema.keywords import Draft, keywords_of, nearest_name
 from maskwright.reference import DFA, json_schema_to_regex, regex_to_dfa
 
 _READ_BY_THE_ENGINE = frozenset(
@@ -75,7 +75,7 @@ def read_format(arguments: argparse.Namespace) -> Format:
 def _hint_at_the_engine(error: MaskwrightError, method: str) -> None:
     keyword = error.keyword if isinstance(error, SchemaError) else None
     if keyword is not None and keyword not in keywords_of(Draft.LATEST):
-        meant = nearest_keyword(keyword, keywords_of(Draft.LATEST))
+        meant = nearest_name(keyword, keywords_of(Draft.LATEST))
         error.why, error.try_ = "JSON Schema has no such keyword", f'"{meant}"' if meant else None
     elif error.code in _READ_BY_THE_ENGINE:
         hint = f"Compiler.{method} in Python, which takes more than the command line"

@@ -21,7 +21,7 @@ __all__ = [
     "asserting_of",
     "beside_ref_of",
     "keywords_of",
-    "nearest_keyword",
+    "nearest_name",
 ]
 
 
@@ -266,10 +266,10 @@ _LONGEST = 40
 """Characters of a name that is compared with the keywords: the longest of those has 21."""
 
 
-def nearest_keyword(name: str, known: Collection[str]) -> str | None:
-    """The keyword that a name may be a misspelling of.
+def nearest_name(name: str, known: Collection[str]) -> str | None:
+    """The keyword, or the format, that a name may be a misspelling of.
 
-    >>> nearest_keyword("aditionalproperties", keywords_of(Draft.D7)), nearest_keyword("x-a", ["a"])
+    >>> nearest_name("aditionalproperties", keywords_of(Draft.D7)), nearest_name("x-a", ["a"])
     ('additionalProperties', None)
     """
     if len(name) > _LONGEST:

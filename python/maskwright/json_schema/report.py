@@ -9,7 +9,7 @@ from typing import Any
 from maskwright.errors import LimitError, MaskwrightError, SchemaError
 from maskwright.json_schema import formats
 from maskwright.json_schema.compile import Options, SchemaCompile
-from maskwright.json_schema.keywords import TABLE, Part, nearest_keyword
+from maskwright.json_schema.keywords import TABLE, Part, nearest_name
 from maskwright.json_schema.places import Documents, Place, subschemas
 
 __all__ = ["Finding", "Report", "check_schema", "refuse_unknown"]
@@ -138,7 +138,9 @@ def _finding(pointer: str, keyword: str, value: Any, options: Options) -> Findin
         if options.formats == "annotate":
             return Finding(pointer, keyword, "annotation", 'formats="annotate"')
         if not (isinstance(value, str) and formats.known(value)):
-            return Finding(pointer, keyword, "annotation", f"the format {value!r} is not known")
+            near = nearest_name(value, formats.FORMATS) if isinstance(value, str) else None
+            note = f"the format {value!r} is not known" + (f'; is "{near}" meant?' if near else "")
+            return Finding(pointer, keyword, "annotation", note)
     status = _STATUS[keyword]
     return Finding(pointer, keyword, "enforced" if status == "when" else status)
 
@@ -149,7 +151,7 @@ def _why_unknown(keyword: str) -> str:
 
 def _meant(keyword: str, known: Collection[str]) -> str | None:
     """The keyword that one may be a misspelling of, in quotes."""
-    near = None if keyword in _STATUS else nearest_keyword(keyword, known)
+    near = None if keyword in _STATUS else nearest_name(keyword, known)
     return f'"{near}"' if near else None
 
 

@@ -389,7 +389,8 @@ class EcmaReader(Reader):
                 "both cases in a set: [aA]",
                 "modifiers",
             )
-        raise self.error(f"unknown group (?{char}", here)
+        try_ = "(?<name>...)" if self.text.startswith("P<", self.place) else None
+        raise self.error(f"unknown group (?{char}", here, try_=try_)
 
     def _close_group(self, here: int) -> None:
         if not self._groups:
