@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::compile::bare_words::BareWords;
 use crate::compile::words::{FewWords, Range};
 use crate::decimal::DecimalSet;
 use crate::program::{Action, ByteEdge, Guard, Program, StateId};
@@ -362,16 +363,51 @@ fn few_words(program: &Program) -> Vec<(u32, StateId, Words)> {
         }
     };
     let ends = |at: u32| states.get(at as usize).is_none_or(|&state| may_end(program, state));
-    let few = FewWords::new(states.len() + 1, ends, edges, MAX_WORDS);
+    let begins = begins_of_values(program, &place);
+    let bare = (!begins.is_empty()).then(|| {
+        let all = |at: u32, found: &mut Vec<Range>| match at == end + 1 {
+            true => found.extend_from_slice(&begins),
+            false => edges(at, found),
+        };
+        let ends = |at: u32| at != end + 1 && ends(at);
+        BareWords::new(states.len() + 2, ends, all, end + 1, MAX_WORDS)
+    });
+    let few: Box<dyn Fn(u32) -> Option<Vec<Vec<u8>>>> = match bare.flatten() {
+        Some(bare) => Box::new(move |at| bare.words(at).map(<[_]>::to_vec)),
+        None => {
+            let few = FewWords::new(states.len() + 1, ends, edges, MAX_WORDS);
+            Box::new(move |at| few.words(at))
+        }
+    };
     let found = (0u32..).zip(&states).filter_map(|(at, &state)| {
         let (Guard::OpenKey { spec } | Guard::Item { spec, .. }) = program.states[state as usize].guard
         else {
             return None;
         };
-        let words = few.words(at)?;
+        let words = few(at)?;
         Some((spec, state, words.into_iter().map(Vec::into_boxed_slice).collect()))
     });
     found.collect()
+}
+
+/// The edges that begin the items that are compared as JSON values; `place` numbers the states within items.
+fn begins_of_values(program: &Program, place: &[u32]) -> Vec<Range> {
+    let is_value = |spec: u32| matches!(&program.memories[spec as usize], Memory::Items(items) if items.json);
+    if !(0..program.memories.len() as u32).any(is_value) {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    for state in (0..program.states.len() as u32).filter(|&state| place[state as usize] == u32::MAX) {
+        for edge in program.byte_edges(state) {
+            match program.states[edge.target as usize].guard {
+                Guard::Item { spec, .. } if is_value(spec) => {
+                    found.push((edge.low, edge.high, place[edge.target as usize]));
+                }
+                _ => {}
+            }
+        }
+    }
+    found
 }
 
 /// An item may end in states from where its separator can begin, or the rule end.

@@ -8,6 +8,7 @@ use hashbrown::HashTable;
 use rustc_hash::{FxHashMap, FxHasher};
 
 use super::Budget;
+use super::bare_words::{BareWords, is_white_space};
 use super::draft::{Draft, DraftRule, Label, byte_classes};
 use super::kept::HeapBytes;
 use super::rows::Rows;
@@ -95,19 +96,35 @@ impl Dfa {
         words
     }
 
+    /// All texts of a language of JSON values by what they are but for white space between tokens, if there are at most `MAX_WORDS`.
+    pub fn bare_words(&self) -> Option<Vec<Vec<u8>>> {
+        if self.accept.is_empty() {
+            return Some(Vec::new());
+        }
+        let edges = |state: u32, edges: &mut Vec<(u8, u8, u32)>| {
+            edges.extend(self.ranges_of(state).map(|(_, low, high, to)| (low, high, to)));
+        };
+        match BareWords::new(self.accept.len(), |state| self.accepts(state), edges, 0, MAX_WORDS) {
+            Some(bare) => bare.words(0).map(<[_]>::to_vec),
+            None => self.words(),
+        }
+    }
+
     fn outgoing(&self, state: u32) -> Vec<(u8, u8, u32)> {
         self.ranges_of(state).map(|(_, low, high, to)| (low, high, to)).collect()
     }
 
-    /// Whether there are endless texts, but only zeros and white space make them so.
+    /// Whether there are endless texts, but only zeros make them so, or zeros and white space.
     pub fn only_zeros_repeat(&self) -> bool {
         let component = super::components::components(self.accept.len(), |state| {
             self.outgoing(state).into_iter().map(|edge| edge.2)
         });
-        let mut repeats =
-            self.ranges().filter(|&(from, _, _, to)| component[from as usize] == component[to as usize]);
-        let idle = |&(_, low, high, _): &(u32, u8, u8, u32)| low == high && b"0 \t\n\r".contains(&low);
-        repeats.next().is_some_and(|first| idle(&first)) && repeats.all(|edge| idle(&edge))
+        let repeats =
+            |&(from, _, _, to): &(u32, u8, u8, u32)| component[from as usize] == component[to as usize];
+        let telling = |&(_, low, high, _): &(u32, u8, u8, u32)| !is_white_space(low, high);
+        let mut edges =
+            self.ranges().filter(repeats).filter(telling).map(|(_, low, high, _)| (low, high)).peekable();
+        edges.peek().is_some() && edges.all(|edge| edge == (b'0', b'0'))
     }
 
     /// Every edge as (state, lowest byte, highest byte, next state).

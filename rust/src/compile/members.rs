@@ -11,7 +11,7 @@ use super::dfa::Dfa;
 use super::draft::{Action, Draft, DraftRule, Ending, Guard, Label};
 use super::ir::{Members, Node};
 use super::kept::Built;
-use super::remember::few_words;
+use super::remember::identities;
 use super::thompson::{Task, Thompson};
 use crate::error::{Error, Result};
 use crate::memory::{self, Memory, identity};
@@ -24,7 +24,7 @@ impl<'a> Thompson<'_, 'a> {
         let named = |(key, member): (&Key, u32)| Some((identity(members.json, &key.word()?), member));
         let names: FxHashMap<Box<[u8]>, u32> = keys.iter().zip(0..).filter_map(named).collect();
         let words_of = |dfa: &Arc<Built<Dfa>>| {
-            let mut words = few_words(members.json, &dfa.value)?;
+            let mut words = identities(members.json, &dfa.value.words()?);
             words.retain(|word| !names.contains_key(word));
             Some(words)
         };

@@ -6,6 +6,7 @@
 //! `reduce` merges equal states, `layout` writes the tables of the group. `link` copies all groups into one `Program`.
 
 pub mod acyclic;
+pub mod bare_words;
 pub mod components;
 pub mod counted;
 pub mod dfa;

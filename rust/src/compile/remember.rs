@@ -50,7 +50,8 @@ impl<'a> Thompson<'_, 'a> {
                 "only zeros or white space can be repeated in them, so most spellings are the same value",
             ));
         }
-        let finite: Vec<bool> = items.iter().map(|item| item.value.words().is_some()).collect();
+        let few = |item: &Dfa| if distinct.json { item.bare_words() } else { item.words() };
+        let finite: Vec<bool> = items.iter().map(|item| few(&item.value).is_some()).collect();
         let rest = &items[items.len() - 1].value;
         let places = items.len() - usize::from(rest.n_states() == 0);
         if places > 1 && finite[..items.len() - 1].contains(&true) {
@@ -64,7 +65,7 @@ impl<'a> Thompson<'_, 'a> {
             max: distinct.max,
             json: distinct.json,
             finite,
-            rest_words: few_words(distinct.json, rest),
+            rest_words: few(rest).map(|words| identities(distinct.json, &words)),
             ..Default::default()
         }));
         let mut rule = draft.rule(Ending::Items { spec });
@@ -149,10 +150,10 @@ fn indentation(draft: &mut Draft, lead: &[u8], unit: &[u8]) -> DraftRule {
     rule
 }
 
-/// All texts of a language by identity, if they are few.
-pub(super) fn few_words(json: bool, dfa: &Dfa) -> Option<Vec<Box<[u8]>>> {
-    let mut names: Vec<_> = dfa.words()?.iter().map(|word| identity(json, word)).collect();
+/// Texts by identity, ascending.
+pub(super) fn identities(json: bool, words: &[Vec<u8>]) -> Vec<Box<[u8]>> {
+    let mut names: Vec<_> = words.iter().map(|word| identity(json, word)).collect();
     names.sort_unstable();
     names.dedup();
-    Some(names)
+    names
 }
