@@ -46,32 +46,43 @@ impl BareWords {
             return None;
         }
         let component = components(n, |state| edges[state as usize].iter().map(|edge| edge.2));
-        let mut words =
-            vec![Some(Vec::new()); component.iter().map(|&id| id as usize + 1).max().unwrap_or(0)];
+        let n_components = component.iter().map(|&id| id as usize + 1).max().unwrap_or(0);
+        let mut bare = BareWords { component, words: vec![Some(Vec::new()); n_components] };
         let mut order: Vec<u32> = (0..n as u32).collect();
         // Components are numbered with successors first.
-        order.sort_unstable_by_key(|&state| component[state as usize]);
-        for states in order.chunk_by(|&a, &b| component[a as usize] == component[b as usize]) {
-            let own = component[states[0] as usize];
+        order.sort_unstable_by_key(|&state| bare.component[state as usize]);
+        for states in order.chunk_by(|&a, &b| bare.component[a as usize] == bare.component[b as usize]) {
             let mut found = Some(Vec::new());
             for &state in states {
                 if accept(state) {
                     found = found.map(|words: Vec<Vec<u8>>| [words, vec![Vec::new()]].concat());
                 }
                 for edge in &edges[state as usize] {
-                    let (blank, to) = (is_blank(state as usize, edge), component[edge.2 as usize]);
-                    let rests = match (blank, to == own) {
-                        (true, true) => continue,
-                        (false, true) => None,
-                        _ => words[to as usize].as_ref(),
-                    };
-                    found =
-                        found.zip(rests).and_then(|(found, rests)| extended(found, rests, edge, blank, most));
+                    found = bare.after(found, state, edge, is_blank(state as usize, edge), most);
                 }
             }
-            words[own as usize] = found.map(distinct).filter(|words| words.len() <= most);
+            let own = bare.component[states[0] as usize];
+            bare.words[own as usize] = found.map(distinct).filter(|words| words.len() <= most);
         }
-        Some(BareWords { component, words })
+        Some(bare)
+    }
+
+    /// What was found, and the texts that begin with an edge of a state; those of the components that it leads to are known.
+    fn after(
+        &self,
+        found: Option<Vec<Vec<u8>>>,
+        from: u32,
+        edge: &Range,
+        blank: bool,
+        most: usize,
+    ) -> Option<Vec<Vec<u8>>> {
+        let to = self.component[edge.2 as usize];
+        let rests = match (blank, to == self.component[from as usize]) {
+            (true, true) => return found,
+            (false, true) => return None,
+            _ => self.words[to as usize].as_ref(),
+        };
+        extended(found?, rests?, edge, blank, most)
     }
 
     /// All texts from a state to an end, without white space, if they are few.

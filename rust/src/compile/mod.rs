@@ -1,9 +1,10 @@
 //! From the IR to a program: the compile phase. Nothing here looks at the vocabulary.
 //!
-//! In order: `ir` reads the record, `shape` measures it, `groups` finds what must be built together (`spelling`: and what makes two of them the same). Then group by group, callees
-//! first: `thompson` builds drafts (with `acyclic`, `utf8`, `dfa`, `words` and `counted` for regular parts, `remember` and
-//! `members` for nodes that remember), `epsilon` takes ε-edges out, `trim` useless states, `left_recursion` first calls in a circle,
-//! `reduce` merges equal states, `layout` writes the tables of the group. `link` copies all groups into one `Program`.
+//! In order: `ir` reads the record, `shape` measures it, `groups` finds what must be built together, and `spelling` what makes two
+//! groups the same. Then group by group, callees first: `thompson` builds drafts (with `acyclic`, `utf8`, `dfa`, `words` and
+//! `counted` for regular parts, `remember`, `members` and `bare_words` for nodes that remember), `epsilon` takes ε-edges out, `trim`
+//! useless states, `left_recursion` first calls in a circle, `reduce` merges equal states, `layout` writes the tables of the
+//! group. `link` copies all groups into one `Program`.
 
 pub mod acyclic;
 pub mod bare_words;
