@@ -5,12 +5,12 @@ use std::sync::{Arc, Mutex, RwLock};
 
 use super::arena::lock;
 use super::cache::Cache;
+use super::chars::CharSet;
 use super::closure::Moves;
 use super::compose::{Composer, Outcome};
 use super::data::NOTHING;
 use super::mask::MaskId;
 use super::outline::outline;
-use super::part::CharSet;
 use super::plan::{Plan, Plans};
 use super::stack::{ConfigId, DEAD, FIRST_ID, UNKNOWN};
 use super::vocabulary::Vocabulary;

@@ -6,14 +6,15 @@
 //! moves in `closure`.
 //!
 //! To read in order: `stack` (what a position is), `closure`, `data` and `left_open` (its moves), `arena` and `cache` (where all that
-//! lives), `index` and `outline` (is a mask known?), `vocabulary`, `part` and `plan` (what a class of characters makes of every
-//! token), `compose`, `skeleton`, `shared`, `walk`, `steps`, `draft` and `mask` (how a mask is made and kept), `constraint` and
+//! lives), `index` and `outline` (is a mask known?), `vocabulary`, `chars`, `part` and `plan` (what a class of characters makes of
+//! every token), `compose`, `skeleton`, `shared`, `walk`, `steps`, `draft` and `mask` (how a mask is made and kept), `constraint` and
 //! `batch` (requests); `reach`, `saved`, `work` beside them.
 //! The reasons are in ARCHITECTURE.md.
 
 pub mod arena;
 pub mod batch;
 pub mod cache;
+pub mod chars;
 pub mod closure;
 pub mod compose;
 pub mod constraint;

@@ -8,6 +8,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use super::chars::CharSet;
 use super::vocabulary::Vocabulary;
 use crate::compile::acyclic::Acyclic;
 use crate::compile::utf8::utf8_automaton;
@@ -22,9 +23,6 @@ const MAX_OTHERS: usize = 16_384;
 /// A class that leaves more tokens with a rest has no part: all characters but a few letters leave 50,000, which take 25 ms
 /// to sort, and a walk over the vocabulary 4.
 const MAX_RESTS: usize = 24_576;
-
-/// Inclusive ranges of code points, ascending and apart.
-pub type CharSet = Vec<(u32, u32)>;
 
 #[derive(Debug)]
 pub struct Part {

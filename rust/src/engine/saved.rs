@@ -6,7 +6,8 @@
 
 use std::sync::Arc;
 
-use super::part::{CharSet, Part, SavedPart};
+use super::chars::CharSet;
+use super::part::{Part, SavedPart};
 use super::vocabulary::Vocabulary;
 use crate::mask::n_words;
 use crate::trie::Trie;

@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex};
 use rustc_hash::FxHashMap;
 
 use super::arena::lock;
-use super::part::{CharSet, Part};
+use super::chars::CharSet;
+use super::part::Part;
 use super::shared::Shared;
 use crate::compile::kept::Kept;
 use crate::error::{Error, Result};
