@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::compile::bare_words::BareWords;
+use crate::compile::bare_words::{BareWords, SharedWords};
 use crate::compile::words::{FewWords, Range};
 use crate::decimal::DecimalSet;
 use crate::program::{Action, ByteEdge, Guard, Program, StateId};
@@ -41,8 +41,8 @@ impl Memory {
         match self {
             Memory::Members(members) => members.heap_bytes(),
             Memory::Items(items) => {
-                let rest = items.rest_words.as_ref().map_or(0, words_bytes);
-                items.words.values().map(words_bytes).sum::<usize>() + items.finite.len() + rest
+                let rest = items.rest_words.as_deref().map_or(0, words_bytes);
+                shared_bytes(&items.words) + items.finite.len() + rest
             }
             // A few numbers of at most 1,000 digits.
             Memory::Decimal(_) => size_of::<DecimalSet>(),
@@ -57,7 +57,15 @@ fn renumbered<T>(
     map.into_iter().filter_map(|(state, value)| Some((number(state)?, value))).collect()
 }
 
-fn words_bytes(words: &Words) -> usize {
+/// A list counts once, however many states have it.
+fn shared_bytes(words: &FxHashMap<StateId, SharedWords>) -> usize {
+    let mut each: Vec<&SharedWords> = words.values().collect();
+    each.sort_unstable_by_key(|words| words.as_ptr());
+    each.dedup_by_key(|words| words.as_ptr());
+    each.iter().map(|words| words_bytes(words)).sum::<usize>() + words.len() * 32
+}
+
+fn words_bytes(words: &[Box<[u8]>]) -> usize {
     words.iter().map(|word| word.len() + size_of::<Box<[u8]>>()).sum()
 }
 
@@ -81,7 +89,7 @@ pub struct Members {
     /// All open keys that have a value, if they are few.
     pub open_words: Option<Words>,
     /// For each state within open keys from where few texts are left: those texts.
-    pub words: FxHashMap<StateId, Words>,
+    pub words: FxHashMap<StateId, SharedWords>,
     /// How many written members come at or after each place.
     pub after: Vec<u32>,
     /// The first required member at or after each place.
@@ -108,10 +116,11 @@ impl Members {
     fn heap_bytes(&self) -> usize {
         let names: usize = self.names.keys().map(|name| name.len() + 32).sum();
         let below: usize = self.below.values().map(|members| size_of_val(&**members) + 32).sum();
-        let open = self.open_languages.iter().flatten().chain(&self.open_words).map(words_bytes);
-        let words = self.words.values().map(|words| words_bytes(words) + 32);
+        let open =
+            self.open_languages.iter().flatten().chain(&self.open_words).map(|words| words_bytes(words));
+        let words = shared_bytes(&self.words);
         let places = 10 * self.required.len();
-        names + below + open.sum::<usize>() + words.sum::<usize>() + places
+        names + below + open.sum::<usize>() + words + places
     }
 
     fn missing(&self, written: Written) -> u32 {
@@ -217,7 +226,7 @@ pub struct Items {
     /// For each place, and for all places after: whether its language has few words.
     pub finite: Vec<bool>,
     /// For each state of an item from where few words are left: those words.
-    pub words: FxHashMap<StateId, Words>,
+    pub words: FxHashMap<StateId, SharedWords>,
     /// The items of the rest by identity, if they are few.
     pub rest_words: Option<Words>,
 }
@@ -339,7 +348,7 @@ fn sorted(mut members: Vec<u32>) -> Arc<[u32]> {
 }
 
 /// For each state within an open key or an item from where few texts lead to its end: the spec, the state, those texts.
-fn few_words(program: &Program) -> Vec<(u32, StateId, Words)> {
+fn few_words(program: &Program) -> Vec<(u32, StateId, SharedWords)> {
     let states: Vec<StateId> =
         (0..program.states.len() as u32).filter(|&state| is_within(program, state)).collect();
     if states.is_empty() {
@@ -369,23 +378,17 @@ fn few_words(program: &Program) -> Vec<(u32, StateId, Words)> {
             true => found.extend_from_slice(&begins),
             false => edges(at, found),
         };
-        let ends = |at: u32| at != end + 1 && ends(at);
-        BareWords::new(states.len() + 2, ends, all, end + 1, MAX_WORDS)
+        BareWords::new(states.len() + 2, |at| at != end + 1 && ends(at), all, end + 1)
     });
-    let few: Box<dyn Fn(u32) -> Option<Vec<Vec<u8>>>> = match bare.flatten() {
-        Some(bare) => Box::new(move |at| bare.words(at).map(<[_]>::to_vec)),
-        None => {
-            let few = FewWords::new(states.len() + 1, ends, edges, MAX_WORDS);
-            Box::new(move |at| few.words(at))
-        }
-    };
+    let bare = bare.flatten();
+    let few = FewWords::new(states.len() + 1, ends, edges, MAX_WORDS);
     let found = (0u32..).zip(&states).filter_map(|(at, &state)| {
         let (Guard::OpenKey { spec } | Guard::Item { spec, .. }) = program.states[state as usize].guard
         else {
             return None;
         };
-        let words = few(at)?;
-        Some((spec, state, words.into_iter().map(Vec::into_boxed_slice).collect()))
+        let plain = few.words(at).map(|words| words.into_iter().map(Vec::into_boxed_slice).collect());
+        Some((spec, state, plain.or_else(|| bare.as_ref()?.words(at).cloned())?))
     });
     found.collect()
 }

@@ -96,18 +96,15 @@ impl Dfa {
         words
     }
 
-    /// All texts of a language of JSON values by what they are but for white space between tokens, if there are at most `MAX_WORDS`.
+    /// All texts of a language of JSON values, if they are few: as they are, or without the white space between tokens.
     pub fn bare_words(&self) -> Option<Vec<Vec<u8>>> {
-        if self.accept.is_empty() {
-            return Some(Vec::new());
-        }
-        let edges = |state: u32, edges: &mut Vec<(u8, u8, u32)>| {
-            edges.extend(self.ranges_of(state).map(|(_, low, high, to)| (low, high, to)));
-        };
-        match BareWords::new(self.accept.len(), |state| self.accepts(state), edges, 0, MAX_WORDS) {
-            Some(bare) => bare.words(0).map(<[_]>::to_vec),
-            None => self.words(),
-        }
+        self.words().or_else(|| {
+            let edges = |state: u32, edges: &mut Vec<(u8, u8, u32)>| {
+                edges.extend(self.ranges_of(state).map(|(_, low, high, to)| (low, high, to)));
+            };
+            let bare = BareWords::new(self.accept.len(), |state| self.accepts(state), edges, 0)?;
+            Some(bare.words(0)?.iter().map(|word| word.to_vec()).collect())
+        })
     }
 
     fn outgoing(&self, state: u32) -> Vec<(u8, u8, u32)> {
