@@ -169,10 +169,10 @@ impl Index {
         }
     }
 
-    /// Heap bytes of the program and the cache in use, without the vocabulary.
+    /// Heap bytes of the program, the cache in use and the plans, without the vocabulary.
     pub fn heap_bytes(&self) -> usize {
         let cache = self.cache.read().unwrap_or_else(std::sync::PoisonError::into_inner);
-        self.program.heap_bytes() + cache.bytes()
+        self.program.heap_bytes() + cache.bytes() + lock(&self.plans).heap_bytes()
     }
 
     /// The cache in use, full or not.

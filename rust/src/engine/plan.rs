@@ -17,11 +17,26 @@ const MAX_CHAIN: usize = 512;
 /// A class is closed over at most so many states.
 const MAX_CLOSED: usize = 48;
 
+/// Past so many bytes all that was found out is forgotten: a chain of 512 states that read any letter takes 3 MB.
+const MAX_BYTES: usize = 8 << 20;
+/// About what an entry takes beside its ranges and states.
+const ENTRY_BYTES: usize = 128;
+
 /// How a state reads a class of characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
     pub class: CharSet,
     pub kind: Kind,
+}
+
+impl Plan {
+    fn heap_bytes(&self) -> usize {
+        let states = match &self.kind {
+            Kind::Uniform(chain) => chain.states.len(),
+            Kind::Loose => 0,
+        };
+        self.class.len() * 8 + states * (size_of::<StateId>() + size_of::<bool>())
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,6 +73,7 @@ pub struct Plans {
     closed_classes: FxHashMap<StateId, Option<CharSet>>,
     /// A chain of 255 states is looked at anew from each of them.
     groups: FxHashMap<StateId, Arc<[Group]>>,
+    bytes: usize,
 }
 
 impl Plans {
@@ -66,7 +82,9 @@ impl Plans {
         if let Some(known) = self.plans.get(&state) {
             return known.clone();
         }
+        self.make_room();
         let found = self.find_plan(program, state).map(Arc::new);
+        self.bytes += ENTRY_BYTES + found.as_ref().map_or(0, |plan| plan.heap_bytes());
         self.plans.insert(state, found.clone());
         found
     }
@@ -78,13 +96,33 @@ impl Plans {
         if let Some(known) = self.closed_classes.get(&state) {
             return known.clone();
         }
+        self.make_room();
         let found = self.find_closed_class(program, state);
+        self.bytes += ENTRY_BYTES + found.as_ref().map_or(0, |class| class.len() * 8);
         self.closed_classes.insert(state, found.clone());
         found
     }
 
+    /// Heap bytes held.
+    pub fn heap_bytes(&self) -> usize {
+        self.bytes
+    }
+
+    fn make_room(&mut self) {
+        if self.bytes > MAX_BYTES {
+            *self = Plans::default();
+        }
+    }
+
     fn groups(&mut self, program: &Program, state: StateId) -> Arc<[Group]> {
-        self.groups.entry(state).or_insert_with(|| groups(program, state).into()).clone()
+        if let Some(known) = self.groups.get(&state) {
+            return known.clone();
+        }
+        let found: Arc<[Group]> = groups(program, state).into();
+        self.bytes +=
+            ENTRY_BYTES + found.iter().map(|group| ENTRY_BYTES + group.class.len() * 8).sum::<usize>();
+        self.groups.insert(state, found.clone());
+        found
     }
 
     fn find_plan(&mut self, program: &Program, state: StateId) -> Option<Plan> {

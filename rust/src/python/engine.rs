@@ -171,7 +171,7 @@ impl PyIndex {
                 "mask_bytes_dense",
                 (cache.masks.size() as usize + cache.masks.shared()) * index.vocabulary.n_words() * 4,
             )?;
-            stats.set_item("cache_bytes", cache.bytes())?;
+            stats.set_item("cache_bytes", index.heap_bytes() - index.program.heap_bytes())?;
             stats.set_item("caches", index.n_caches.load(Ordering::Relaxed))?;
             stats.set_item("hits", cache.hits.load(Ordering::Relaxed))?;
             stats.set_item("misses", cache.misses.load(Ordering::Relaxed))?;
