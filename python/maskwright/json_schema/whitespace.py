@@ -12,6 +12,9 @@ __all__ = ["ANY", "Layout", "Whitespace", "choose_whitespace"]
 
 Preset = Literal["flexible", "compact", "spaced"]
 
+MAX_FIXED = 1_000
+"""Characters of a separator, or of one level of an indentation: each is a state of the format."""
+
 
 @dataclass(frozen=True, slots=True)
 class Whitespace:
@@ -41,6 +44,11 @@ class Whitespace:
             text = getattr(self, name)
             if text is not None and (not isinstance(text, str) or text.strip(" \t\r\n") != mark):
                 raise _refused(name, f"must be {mark!r} with white space beside, not {text!r}")
+        for name in ("item_separator", "key_separator", "indent"):
+            given = getattr(self, name)
+            length = len(given) if isinstance(given, str) else given
+            if isinstance(length, int) and length > MAX_FIXED:
+                raise _refused(name, f"must be no longer than {MAX_FIXED:,} characters")
         if isinstance(self.indent, int) and not isinstance(self.indent, bool) and self.indent >= 0:
             object.__setattr__(self, "indent", " " * self.indent)
         if self.indent is not None and (not isinstance(self.indent, str) or self.indent.strip(" \t")):
