@@ -21,7 +21,7 @@ class Whitespace:
     r"""White space between JSON's tokens, inside the root value; none stands around it.
 
     max_blanks, max_indentation    flexible, the default: at each place up to so many blanks, or one line
-                                   break and up to so many blanks or tabs
+                                   break and up to so many blanks or tabs; -1: any number
     item_separator, key_separator  fixed, as `json.dumps(separators=..)` takes them
     indent                         fixed, as `json.dumps(indent=..)` writes it: blanks a level, or a text
 
@@ -161,8 +161,9 @@ class Layout:
 def _flexible(builder: Builder, whitespace: Whitespace) -> Node:
     if whitespace == ANY:
         return builder.repeat(builder.byte_class(b" \t\r\n"), 0, None)
-    blanks = builder.repeat(builder.literal(b" "), 0, whitespace.max_blanks)
-    indentation = builder.repeat(builder.byte_class(b" \t"), 0, whitespace.max_indentation)
+    most, deepest = (None if n == -1 else n for n in (whitespace.max_blanks, whitespace.max_indentation))
+    blanks = builder.repeat(builder.literal(b" "), 0, most)
+    indentation = builder.repeat(builder.byte_class(b" \t"), 0, deepest)
     lines = builder.sequence([builder.literal(b"\n"), indentation])
     return builder.reference(builder.rule("white space", builder.choice([blanks, lines])))
 

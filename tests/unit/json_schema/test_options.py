@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from maskwright import Compiler, MaskwrightError, SchemaError, Vocabulary
+from maskwright import Compiler, MaskwrightError, SchemaError, Vocabulary, Whitespace
 
 CASES = json.loads((Path(__file__).parents[2] / "data/json_schema/options.json").read_text())
 COMPILER = Compiler(Vocabulary.from_tokens([*(bytes([byte]) for byte in range(256)), None], eos_id=256))
@@ -24,6 +24,13 @@ def test_indent_is_that_of_json_dumps_and_no_other(indent: int | str) -> None:
             constraint = index.constraint()
             took = constraint.try_advance(text.encode())  # the ids are the bytes
             assert (took == len(text) and constraint.is_complete()) == (text == written), text
+
+
+@pytest.mark.parametrize(("bound", "start"), [("max_blanks", b"["), ("max_indentation", b"[\n")])
+def test_a_bound_of_minus_one_is_none(bound: str, start: bytes) -> None:
+    constraint = COMPILER.json_schema({"type": "array"}, whitespace=Whitespace(**{bound: -1})).constraint()
+    text = start + b" " * 500 + b"1]"
+    assert constraint.try_advance(text) == len(text)
 
 
 @pytest.mark.parametrize("case", CASES["refused"], ids=lambda case: str(case["options"]))
