@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::mask::{n_words, set};
 use crate::trie::Trie;
 
-/// Parts are kept while they hold at most this many bytes; past it a format that wants a new one walks the trie instead.
+/// Parts hold about as many bytes at most: past half of it those that were asked for before, and not since, are forgotten.
 const MAX_PART_BYTES: usize = 48 << 20;
 
 /// About what an entry of the table of parts takes.
@@ -45,6 +45,37 @@ struct Parts {
     /// None: the class leaves too many rests.
     by_class: FxHashMap<CharSet, Option<Arc<Part>>>,
     bytes: usize,
+    /// What was asked for before the last turn and not since.
+    old: FxHashMap<CharSet, Option<Arc<Part>>>,
+    old_bytes: usize,
+}
+
+impl Parts {
+    fn find(&mut self, class: &CharSet) -> Option<Option<Arc<Part>>> {
+        if let Some(known) = self.by_class.get(class) {
+            return Some(known.clone());
+        }
+        let known = self.old.remove(class)?;
+        self.add(class.clone(), known.clone());
+        Some(known)
+    }
+
+    fn add(&mut self, class: CharSet, part: Option<Arc<Part>>) {
+        if self.bytes > MAX_PART_BYTES / 2 {
+            self.old = std::mem::take(&mut self.by_class);
+            self.old_bytes = std::mem::take(&mut self.bytes);
+        }
+        self.bytes += part.as_ref().map_or(0, |part| part.heap_bytes()) + class.len() * 8 + CLASS_BYTES;
+        self.by_class.insert(class, part);
+    }
+
+    fn all(&self) -> impl Iterator<Item = (&CharSet, &Option<Arc<Part>>)> {
+        self.by_class.iter().chain(&self.old)
+    }
+
+    fn heap_bytes(&self) -> usize {
+        self.bytes + self.old_bytes
+    }
 }
 
 impl Vocabulary {
@@ -142,19 +173,14 @@ impl Vocabulary {
         twins[start..].iter().take_while(move |pair| pair.0 == id).map(|pair| pair.1)
     }
 
-    /// The part of a class of characters, built the first time it is asked for; `None` when there is no room for it, or it
-    /// would not be worth it.
+    /// The part of a class of characters, built the first time it is asked for; `None` when it would not be worth it.
     pub fn part(&self, class: &CharSet) -> Option<Arc<Part>> {
         let mut parts = lock(&self.parts);
-        if let Some(part) = parts.by_class.get(class) {
-            return part.clone();
-        }
-        if parts.bytes > MAX_PART_BYTES {
-            return None;
+        if let Some(known) = parts.find(class) {
+            return known;
         }
         let part = Part::new(class, self).map(Arc::new);
-        parts.bytes += part.as_ref().map_or(0, |part| part.heap_bytes()) + class.len() * 8 + CLASS_BYTES;
-        parts.by_class.insert(class.clone(), part.clone());
+        parts.add(class.clone(), part.clone());
         part
     }
 
@@ -164,27 +190,23 @@ impl Vocabulary {
             + self.blob.len()
             + self.offsets.len() * 4
             + (self.ordinary.len() + self.special.len()) * 4
-            + lock(&self.parts).bytes
+            + lock(&self.parts).heap_bytes()
             + self.shared.heap_bytes()
             + self.compiled.heap_bytes()
     }
 
     /// All parts with their classes, in the order of the classes.
     pub fn parts(&self) -> Vec<(CharSet, Arc<Part>)> {
-        let mut all: Vec<_> = lock(&self.parts)
-            .by_class
-            .iter()
-            .filter_map(|(class, part)| Some((class.clone(), part.clone()?)))
-            .collect();
+        let parts = lock(&self.parts);
+        let mut all: Vec<_> =
+            parts.all().filter_map(|(class, part)| Some((class.clone(), part.clone()?))).collect();
         all.sort_unstable_by(|a, b| a.0.cmp(&b.0));
         all
     }
 
     /// Keep a part that was made earlier.
     pub fn add_part(&self, class: CharSet, part: Part) {
-        let mut parts = lock(&self.parts);
-        parts.bytes += part.heap_bytes();
-        parts.by_class.insert(class, Some(Arc::new(part)));
+        lock(&self.parts).add(class, Some(Arc::new(part)));
     }
 
     pub fn blob(&self) -> &[u8] {
@@ -197,6 +219,29 @@ impl Vocabulary {
 
     /// How many classes have a part.
     pub fn n_parts(&self) -> usize {
-        lock(&self.parts).by_class.values().flatten().count()
+        lock(&self.parts).all().filter(|(_, part)| part.is_some()).count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_asked_for_any_more_is_forgotten() {
+        let class = |low: u32| vec![(low, low)];
+        let mut parts = Parts::default();
+        let full = |parts: &mut Parts, low: u32| {
+            parts.bytes = MAX_PART_BYTES;
+            parts.add(class(low), None);
+        };
+        parts.add(class(0), None);
+        full(&mut parts, 1);
+        assert!(parts.find(&class(0)).is_some());
+        full(&mut parts, 2);
+        assert_eq!(parts.all().count(), 3);
+        full(&mut parts, 3);
+        assert!(parts.find(&class(1)).is_none() && parts.find(&class(0)).is_none());
+        assert!(parts.find(&class(2)).is_some() && parts.find(&class(3)).is_some());
     }
 }
