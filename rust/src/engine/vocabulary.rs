@@ -175,13 +175,16 @@ impl Vocabulary {
 
     /// The part of a class of characters, built the first time it is asked for; `None` when it would not be worth it.
     pub fn part(&self, class: &CharSet) -> Option<Arc<Part>> {
-        let mut parts = lock(&self.parts);
-        if let Some(known) = parts.find(class) {
+        if let Some(known) = lock(&self.parts).find(class) {
             return known;
         }
+        // Without the lock: a part takes a millisecond, in which other threads make theirs.
         let part = Part::new(class, self).map(Arc::new);
-        parts.add(class.clone(), part.clone());
-        part
+        let mut parts = lock(&self.parts);
+        parts.find(class).unwrap_or_else(|| {
+            parts.add(class.clone(), part.clone());
+            part
+        })
     }
 
     /// Heap bytes held: the trie, the tokens, the parts built so far, and what compiles left.
