@@ -37,15 +37,7 @@ class Probe:
     def __init__(self, builder: Builder, node: Node, limits: Limits = PROBE_LIMITS) -> None:
         grammar = builder.grammar(builder.rule("probe", node))
         try:
-            self._index: EngineIndex | None = EngineIndex(
-                _bytes(),
-                grammar.words,
-                grammar.blob,
-                list(grammar.rules),
-                list(grammar.names),
-                grammar.root,
-                limits.as_words(),
-            )
+            self._index: EngineIndex | None = _compiled(grammar, limits)
         except GrammarError as error:
             if error.code != "grammar.empty":
                 raise
@@ -66,17 +58,13 @@ class Probe:
 
 def compile_bytes(grammar: Grammar) -> list[tuple[str, int, int]]:
     """Compile a whole format over the 256 bytes; (rule, states, bytes) of its rules, most bytes first."""
-    limits = Limits()
-    index = EngineIndex(
-        _bytes(),
-        grammar.words,
-        grammar.blob,
-        list(grammar.rules),
-        list(grammar.names),
-        grammar.root,
-        limits.as_words(),
-    )
-    return [(name, states, size) for name, states, size in index.stats()["rule_sizes"]]
+    sizes = _compiled(grammar, Limits()).stats()["rule_sizes"]
+    return [(name, states, size) for name, states, size in sizes]
+
+
+def _compiled(grammar: Grammar, limits: Limits) -> EngineIndex:
+    rules, names = list(grammar.rules), list(grammar.names)
+    return EngineIndex(_bytes(), grammar.words, grammar.blob, rules, names, grammar.root, limits.as_words())
 
 
 @cache
