@@ -21,6 +21,11 @@ pub trait Walker {
     /// The state after some bytes; kept once per depth, so it should be small.
     type State: Copy;
 
+    /// Whether it is known that nothing is wanted under this byte; a step tells too, but takes longer.
+    fn is_dead(&self, _state: &Self::State, _byte: u8) -> bool {
+        false
+    }
+
     /// The state after one more byte, or `None` where nothing under this byte is wanted.
     fn step(&mut self, state: Self::State, byte: u8) -> Option<Self::State>;
 
@@ -187,7 +192,7 @@ impl Trie {
         stack.resize(self.longest() + 1, start);
         for byte in 0..=u8::MAX {
             let nodes = self.subtree(byte);
-            if nodes.is_empty() {
+            if nodes.is_empty() || walker.is_dead(&start, byte) {
                 continue;
             }
             if let Some(state) = walker.step(start, byte) {
@@ -204,8 +209,12 @@ impl Trie {
         if self.depth(node) > 0 {
             return self.walk_nodes(walker, node + 1..self.end(node), stack);
         }
+        let above = stack[1];
         for &(byte, second) in self.seconds(self.byte(node)) {
             let second = second as usize;
+            if walker.is_dead(&above, byte) {
+                continue;
+            }
             if let Some(state) = walker.step(stack[1], byte) {
                 walker.reach(self.ids[second], state);
                 stack[2] = state;

@@ -88,18 +88,25 @@ fn walk_to_cuts<'e>(
     walker: &mut ConfigWalker<'e, '_>,
     start: Place<'e>,
 ) -> Ends {
-    let mut walk = WalkToCuts { walker, stack: vec![start; trie.longest() + 1], ends: Ends::default() };
+    let longest = trie.longest();
+    let (stack, path) = (vec![start; longest + 1], vec![0; longest]);
+    let mut walk = WalkToCuts { trie, walker, stack, path, ends: Ends::default() };
     for first in bytes {
-        let nodes = trie.subtree(first);
-        if nodes.is_empty() || !walk.enter(trie, nodes.start, &[first]) {
+        // PERF: of 256 first bytes and of 150 second ones a few are read, and what the trie knows of the others is far away.
+        if walk.walker.is_dead(&start, first) {
             continue;
         }
+        let nodes = trie.subtree(first);
+        if nodes.is_empty() || !walk.enter(nodes.start, 0, first) {
+            continue;
+        }
+        let place = walk.stack[1];
         for &(second, node) in trie.seconds(first) {
             if walk.ends.too_many_leaves() {
                 return walk.ends;
             }
-            if walk.enter(trie, node as usize, &[first, second]) {
-                walk.below(trie, node as usize, &[first, second]);
+            if !walk.walker.is_dead(&place, second) && walk.enter(node as usize, 1, second) {
+                walk.below(node as usize);
             }
         }
     }
@@ -107,43 +114,44 @@ fn walk_to_cuts<'e>(
 }
 
 struct WalkToCuts<'e, 'w, 'v> {
+    trie: &'v Trie,
     walker: &'v mut ConfigWalker<'e, 'w>,
     stack: Vec<Place<'e>>,
+    /// The bytes of the node that was entered last.
+    path: Vec<u8>,
     ends: Ends,
 }
 
 impl WalkToCuts<'_, '_, '_> {
-    /// Read the last byte of `path`, which leads to `node`; false: nothing under it is wanted.
-    fn enter(&mut self, trie: &Trie, node: usize, path: &[u8]) -> bool {
-        let depth = path.len() - 1;
-        let step = self.walker.step(self.stack[depth], path[depth]);
+    /// Read the last byte of the string of `node`, which is `depth` bytes after the first; false: nothing under it is wanted.
+    #[inline(always)]
+    fn enter(&mut self, node: usize, depth: usize, byte: u8) -> bool {
+        let step = self.walker.step(self.stack[depth], byte);
         // A string that nothing follows is right as it is: 1,000 of Llama 3's tokens are numbers of three digits.
-        let followed = step.is_none() || trie.end(node) > node + 1;
-        if std::mem::take(&mut self.walker.was_left) && followed {
+        if std::mem::take(&mut self.walker.was_left) && (step.is_none() || self.trie.end(node) > node + 1) {
             self.ends.leaves.push(node as u32);
         }
         match step {
             Some(place) => {
-                self.walker.reach(trie.id(node), place);
-                self.stack[depth + 1] = place;
+                self.walker.reach(self.trie.id(node), place);
+                (self.stack[depth + 1], self.path[depth]) = (place, byte);
                 true
             }
             None => {
                 if std::mem::take(&mut self.walker.was_cut) {
-                    self.ends.cuts.push(CutNode { node: node as u32, path: path.into() });
+                    let path = [&self.path[..depth], &[byte]].concat().into();
+                    self.ends.cuts.push(CutNode { node: node as u32, path });
                 }
                 false
             }
         }
     }
 
-    fn below(&mut self, trie: &Trie, top: usize, path: &[u8]) {
-        let mut path = path.to_vec();
-        let mut node = top + 1;
-        while node < trie.end(top) && !self.ends.too_many_leaves() {
-            path.truncate(trie.depth(node));
-            path.push(trie.byte(node));
-            node = if self.enter(trie, node, &path) { node + 1 } else { trie.end(node) };
+    fn below(&mut self, top: usize) {
+        let (mut node, end) = (top + 1, self.trie.end(top));
+        while node < end && !self.ends.too_many_leaves() {
+            let read = self.enter(node, self.trie.depth(node), self.trie.byte(node));
+            node = if read { node + 1 } else { self.trie.end(node) };
         }
     }
 }

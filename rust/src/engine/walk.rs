@@ -155,6 +155,13 @@ impl<'e> Walker for ConfigWalker<'e, '_> {
     type State = Place<'e>;
 
     #[inline(always)]
+    fn is_dead(&self, place: &Place<'e>, byte: u8) -> bool {
+        let program = self.moves.program;
+        let row = place.config.row(program, |bytes| self.moves.cache.add_row_bytes(bytes));
+        row[program.classes[byte as usize] as usize].load(Ordering::Acquire) == DEAD
+    }
+
+    #[inline(always)]
     fn step(&mut self, place: Place<'e>, byte: u8) -> Option<Place<'e>> {
         let program = self.moves.program;
         let row = place.config.row(program, |bytes| self.moves.cache.add_row_bytes(bytes));
