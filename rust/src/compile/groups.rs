@@ -21,6 +21,8 @@ use crate::error::Result;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
     Plain,
+    /// What follows a key: a rule of its own, because it is the same in many objects, and hangs on nothing that they keep.
+    Tail,
     /// A counted loop over its node.
     Counted {
         min: u32,

@@ -152,6 +152,7 @@ impl Linker<'_, '_> {
         match (vertex.kind, vertex.rule) {
             (_, Some(rule)) => self.ir.names[rule as usize].clone(),
             (Kind::Plain, _) => "nested".into(),
+            (Kind::Tail, _) => "member".into(),
             (Kind::Counted { min, max: UNBOUNDED }, _) => format!("{{{min},}}"),
             (Kind::Counted { min, max }, _) => format!("{{{min},{max}}}"),
             (Kind::Intersection, _) => "counted".into(),

@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 use super::dfa::Dfa;
 use super::draft::{Action, Draft, DraftRule, Ending, Guard, Label};
 use super::ir::{Members, Node};
+use super::groups::Kind;
 use super::kept::Built;
 use super::remember::identities;
 use super::thompson::{Task, Thompson};
@@ -52,7 +53,7 @@ impl<'a> Thompson<'_, 'a> {
             .collect();
         for (_, tail, _) in members.declared() {
             if let Some(from) = begun.remove(&tail) {
-                self.run(draft, Task { node: tail, from, to: after })?;
+                draft.edge(from, Label::Call(self.slot(tail, Kind::Tail)), after);
             }
         }
         self.declared_keys(draft, spec, &keys, head, &tails)?;
@@ -61,7 +62,7 @@ impl<'a> Thompson<'_, 'a> {
             let from = draft.state();
             let actions = (append, self.action(Action::Close { spec, open: number }));
             self.open_key(draft, spec, actions, &dfa.value, head, from)?;
-            self.run(draft, Task { node: tail, from, to: after })?;
+            draft.edge(from, Label::Call(self.slot(tail, Kind::Tail)), after);
         }
         let guard = Guard::MoreMembers { spec };
         self.separator(draft, Task { node: members.separator, from: after, to: head }, guard, NO_ACTION)?;

@@ -50,7 +50,7 @@ impl<'i, 'a> Speller<'i, 'a> {
         mut call: impl FnMut(u32, Kind, Option<u32>),
     ) -> Result<()> {
         match kind {
-            Kind::Plain => key.push(0),
+            Kind::Plain | Kind::Tail => key.push(0),
             Kind::Counted { min, max } => {
                 key.push(1);
                 words(key, &[min, max]);
@@ -60,8 +60,8 @@ impl<'i, 'a> Speller<'i, 'a> {
         }
         self.begin();
         match kind {
-            Kind::Memory => self.content(node, false, key),
-            Kind::Intersection => self.content(node, true, key),
+            Kind::Memory => self.content(node, false, key, &mut call),
+            Kind::Intersection => self.content(node, true, key, &mut call),
             _ => self.open.push((node, false)),
         }
         while let Some(work) = self.next(key, &mut call) {
@@ -134,18 +134,24 @@ impl<'i, 'a> Speller<'i, 'a> {
                     key.push(CALL);
                     call(body, Kind::Counted { min, max }, None);
                 }
-                None => self.content(id, regular, key),
+                None => self.content(id, regular, key, call),
             },
             Node::Intersection(parts) if !regular && self.shapes.counted_parts(self.ir, parts).is_some() => {
                 key.push(CALL);
                 call(id, Kind::Intersection, None);
             }
-            _ => self.content(id, regular, key),
+            _ => self.content(id, regular, key, call),
         }
     }
 
     /// dispatch: one arm a kind of node.
-    fn content(&mut self, node: u32, regular: bool, key: &mut Vec<u8>) {
+    fn content(
+        &mut self,
+        node: u32,
+        regular: bool,
+        key: &mut Vec<u8>,
+        call: &mut impl FnMut(u32, Kind, Option<u32>),
+    ) {
         match self.ir.node(node) {
             Node::Empty => key.push(4),
             Node::Literal(text) => bytes(key, 5, text),
@@ -176,9 +182,13 @@ impl<'i, 'a> Speller<'i, 'a> {
                 self.open.push((members.separator, false));
                 for (name, tail, required) in members.declared() {
                     key.push(u8::from(required));
-                    self.open.extend([(name, true), (tail, false)]);
+                    self.open.push((name, true));
+                    call(tail, Kind::Tail, None);
                 }
-                self.open.extend(members.open().flat_map(|(name, tail)| [(name, true), (tail, false)]));
+                for (name, tail) in members.open() {
+                    self.open.push((name, true));
+                    call(tail, Kind::Tail, None);
+                }
             }
             Node::Distinct(distinct) => {
                 key.extend([16, u8::from(distinct.json)]);

@@ -123,7 +123,7 @@ impl<'i, 'a> Thompson<'i, 'a> {
         for &vertex in &plan.slots[..plan.n_rules as usize] {
             let vertex = &self.groups.vertices[vertex as usize];
             let rule = match vertex.kind {
-                Kind::Plain => self.plain(&mut draft, vertex.node)?,
+                Kind::Plain | Kind::Tail => self.plain(&mut draft, vertex.node)?,
                 Kind::Counted { min, max } => self.counted(&mut draft, vertex.node, Bounds { min, max })?,
                 Kind::Memory => self.memory_rule(&mut draft, vertex.node)?,
                 Kind::Intersection => match self.counted_rule(&mut draft, vertex.node)? {
@@ -194,7 +194,7 @@ impl<'i, 'a> Thompson<'i, 'a> {
         Ok(())
     }
 
-    fn slot(&self, node: u32, kind: Kind) -> u32 {
+    pub(super) fn slot(&self, node: u32, kind: Kind) -> u32 {
         let vertex = self.groups.find(node, kind).expect("the groups have all callees");
         self.slots[vertex as usize]
     }
