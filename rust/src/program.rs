@@ -126,6 +126,18 @@ impl Program {
         &self.byte_edges[range.start as usize..range.end as usize]
     }
 
+    /// Whether a state is in a key or an item that only a few texts are left to end.
+    pub fn has_few_ends(&self, state: StateId) -> bool {
+        let (Guard::Item { spec, .. } | Guard::OpenKey { spec }) = self.states[state as usize].guard else {
+            return false;
+        };
+        match &self.memories[spec as usize] {
+            Memory::Items(items) => items.words.contains_key(&state),
+            Memory::Members(members) => members.words.contains_key(&state),
+            Memory::Decimal(_) => false,
+        }
+    }
+
     pub fn call_edges(&self, state: StateId) -> &[CallEdge] {
         let range = &self.states[state as usize].calls;
         &self.call_edges[range.start as usize..range.end as usize]

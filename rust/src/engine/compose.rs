@@ -60,7 +60,16 @@ impl<'e> Composer<'e> {
         }
     }
 
-    pub fn compose(mut self, id: ConfigId) -> Result<Outcome> {
+    pub fn compose(self, id: ConfigId) -> Result<Outcome> {
+        let config = self.moves.cache.configs.get(id);
+        let apart = self.index.program.has_memory().then(|| self.apart(&config.items)).flatten();
+        match apart {
+            Some(configs) => self.compose_apart(&configs, config.complete),
+            None => self.compose_together(id),
+        }
+    }
+
+    pub(super) fn compose_together(mut self, id: ConfigId) -> Result<Outcome> {
         let config = self.moves.cache.configs.get(id);
         let mut items: Vec<Item> =
             config.items.iter().map(|item| self.moves.left_open(item, false)).collect();

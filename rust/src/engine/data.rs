@@ -208,11 +208,7 @@ impl<'e> Moves<'e> {
     }
 
     pub(super) fn has_few_ends(&self, state: StateId) -> bool {
-        match self.program.states[state as usize].guard {
-            Guard::Item { spec, .. } => self.items(spec).words.contains_key(&state),
-            Guard::OpenKey { spec } => self.members(spec).words.contains_key(&state),
-            _ => false,
-        }
+        self.program.has_few_ends(state)
     }
 
     /// Whether the item or key that the state is in has few words: then each is read as it is.

@@ -11,6 +11,7 @@
 //! `batch` (requests); `reach`, `saved`, `work` beside them.
 //! The reasons are in ARCHITECTURE.md.
 
+pub mod apart;
 pub mod arena;
 pub mod batch;
 pub mod cache;

@@ -32,7 +32,7 @@ pub struct Plan {
 impl Plan {
     fn heap_bytes(&self) -> usize {
         let states = match &self.kind {
-            Kind::Uniform(chain) => chain.states.len(),
+            Kind::Uniform(chain) => chain.states.len() + chain.alike.len() / 4,
             Kind::Loose => 0,
         };
         self.class.len() * 8 + states * (size_of::<StateId>() + size_of::<bool>())
@@ -52,6 +52,8 @@ pub enum Kind {
 pub struct Chain {
     pub states: Vec<StateId>,
     pub counts: Vec<bool>,
+    /// At i: whether what begins with no character of the class leads to the same places from states i and i + 1.
+    pub alike: Vec<bool>,
     /// The last state stays where it is; else it reads no character of the class.
     pub loops: bool,
 }
@@ -143,11 +145,22 @@ impl Plans {
     }
 
     fn chain(&mut self, program: &Program, state: StateId, groups: &[Group], first: &Group) -> Option<Chain> {
-        let mut chain = Chain { states: vec![state], counts: Vec::new(), loops: false };
+        let mut chain =
+            Chain { states: vec![state], counts: Vec::new(), alike: Vec::new(), loops: false };
         let mut next = uniform(groups, &first.class)?;
+        let mut was_exact = false;
         loop {
             let (target, counts) = next?;
             chain.counts.push(counts);
+            // Where more than the class goes on along the chain, a rest can too.
+            let is_exact = self.is_exact(program, chain.states[chain.states.len() - 1], target, &first.class);
+            if let [.., before, last] = chain.states[..] {
+                let alike = was_exact && is_exact;
+                chain
+                    .alike
+                    .push(alike && are_alike(program, [before, last], [last, target], MAX_CHAR_BYTES));
+            }
+            was_exact = is_exact;
             if chain.states.last() == Some(&target) {
                 chain.loops = true;
                 return Some(chain);
@@ -162,6 +175,13 @@ impl Plans {
                 None => return None,
             };
         }
+    }
+
+    /// Whether all characters that lead from a state to another are those of a class.
+    fn is_exact(&mut self, program: &Program, state: StateId, target: StateId, class: &CharSet) -> bool {
+        let groups = self.groups(program, state);
+        let mut leading = groups.iter().filter(|group| group.target == target);
+        leading.next().is_some_and(|group| group.class == *class) && leading.next().is_none()
     }
 
     fn find_closed_class(&mut self, program: &Program, state: StateId) -> Option<CharSet> {
@@ -222,6 +242,34 @@ fn uniform(groups: &[Group], class: &CharSet) -> Option<Option<(StateId, bool)>>
         _ => None,
     }
 }
+
+/// Whether two neighbours on a chain, which lead on to the `next` ones, fare alike with all that is no character of the class.
+///
+/// `{1,255}` next to other keys is written out, state by state: without this the rests are walked from each of them.
+fn are_alike(program: &Program, pair: [StateId; 2], next: [StateId; 2], bytes_left: u32) -> bool {
+    let [a, b] = pair.map(|state| &program.states[state as usize]);
+    let few = pair.iter().any(|&state| program.has_few_ends(state));
+    let same = !few
+        && (a.accept, a.guard, a.rule, a.records) == (b.accept, b.guard, b.rule, b.records)
+        && (a.valid_from, a.valid_to, a.saturate) == (b.valid_from, b.valid_to, b.saturate)
+        && a.calls.is_empty()
+        && b.calls.is_empty()
+        && a.tokens.is_empty()
+        && b.tokens.is_empty();
+    let [a, b] = pair.map(|state| program.byte_edges(state));
+    same && bytes_left > 0
+        && a.len() == b.len()
+        && a.iter().zip(b).all(|(a, b)| {
+            let targets = [a.target, b.target];
+            (a.low, a.high, a.action) == (b.low, b.high, b.action)
+                && (a.target == b.target
+                    || targets == next
+                    || are_alike(program, targets, next, bytes_left - 1))
+        })
+}
+
+/// Of a character in UTF-8.
+const MAX_CHAR_BYTES: u32 = 4;
 
 fn worth_a_look(program: &Program, state: StateId) -> bool {
     let edges = program.byte_edges(state);

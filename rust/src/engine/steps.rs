@@ -9,6 +9,8 @@ pub struct Steps<'e> {
     program: &'e Program,
     /// Along the chain; the last one may loop.
     items: Vec<Item>,
+    /// At i: whether rests fare alike after i and i + 1 characters, as far as it is known.
+    alike: Vec<bool>,
     /// The loop at the end counts, and has not stopped counting.
     counts: bool,
     /// The most characters that can be read.
@@ -19,7 +21,14 @@ pub struct Steps<'e> {
 
 impl<'e> Steps<'e> {
     pub fn new(program: &'e Program, item: &Item, chain: &Chain, longest_rest: u32) -> Self {
-        let mut steps = Steps { program, items: vec![*item], counts: false, longest: u32::MAX, longest_rest };
+        let mut steps = Steps {
+            program,
+            items: vec![*item],
+            alike: if chain.counts.contains(&true) { Vec::new() } else { chain.alike.clone() },
+            counts: false,
+            longest: u32::MAX,
+            longest_rest,
+        };
         let mut last = *item;
         for (&state, &counts) in chain.states[1..].iter().zip(&chain.counts) {
             let count = if counts { program.count_up(last.state, last.count) } else { last.count };
@@ -58,7 +67,8 @@ impl<'e> Steps<'e> {
     /// near enough to be met within a rest.
     pub fn last_alike(&self, characters: u32) -> u32 {
         if (characters as usize) < self.items.len() - 1 {
-            return characters;
+            let alike = self.alike.iter().skip(characters as usize).take_while(|&&alike| alike).count();
+            return characters + alike as u32;
         }
         let item = self.item(characters);
         if !self.counts || item.count == self.program.states[item.state as usize].saturate {

@@ -1,0 +1,75 @@
+//! The mask of a text that may be in several objects or lists at once, as under an `anyOf`.
+//!
+//! What is allowed is the union of what each of them allows, and each for itself has its masks from its drafts. Together they
+//! would have to be read exactly: where two keys are open at once no doubt hangs on one of them.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use super::compose::{Composer, Outcome};
+use super::mask::{Mask, patch};
+use super::stack::{ConfigId, DEAD, FIRST_ID, Item, UNKNOWN};
+use crate::error::Result;
+
+impl Composer<'_> {
+    /// The configurations of a configuration's items by the rule that remembers and what it keeps; `None` if there is one.
+    pub(super) fn apart(&self, items: &[Item]) -> Option<Vec<ConfigId>> {
+        let program = self.moves.program;
+        let owner = |item: &Item| {
+            let rule = program.states[item.state as usize].rule;
+            program.remembers[rule as usize].then_some((rule, item.data))
+        };
+        let mut owners: Vec<_> = items.iter().filter_map(owner).collect();
+        owners.sort_unstable();
+        owners.dedup();
+        if owners.len() < 2 {
+            return None;
+        }
+        let of = |wanted| {
+            let theirs: Vec<Item> = items.iter().copied().filter(|item| owner(item) == wanted).collect();
+            (!theirs.is_empty()).then(|| self.moves.part(&theirs))
+        };
+        Some(owners.into_iter().map(Some).chain([None]).filter_map(of).collect())
+    }
+
+    /// The union of the masks of some configurations, and the end of the text if it is `complete`.
+    pub(super) fn compose_apart(self, configs: &[ConfigId], complete: bool) -> Result<Outcome> {
+        let cache = self.moves.cache;
+        let mut masks = Vec::with_capacity(configs.len());
+        for &config in configs {
+            let slot = &cache.configs.get(config).mask;
+            let known = match slot.load(Ordering::Acquire) {
+                UNKNOWN => match Composer::new(self.index, self.moves, self.work).compose_together(config)? {
+                    Outcome::TooShallow => DEAD,
+                    Outcome::Mask(mask) => cache.masks.intern(mask) + FIRST_ID,
+                },
+                known => known,
+            };
+            slot.store(known, Ordering::Release);
+            if known == DEAD {
+                return Ok(Outcome::TooShallow);
+            }
+            masks.push(cache.masks.get(known - FIRST_ID));
+        }
+        let eos = if complete { &self.index.vocabulary.eos[..] } else { &[] };
+        Ok(Outcome::Mask(self.union(&masks, eos)))
+    }
+
+    fn union(&self, masks: &[&Mask], more: &[u32]) -> Mask {
+        let ordinary = self.index.vocabulary.ordinary.as_ref();
+        let added = masks.iter().flat_map(|mask| mask.add.iter()).chain(more);
+        let ids: Vec<u32> = added.copied().collect();
+        let bases: Vec<Arc<[u32]>> = masks.iter().filter_map(|mask| mask.base.clone()).collect();
+        if bases.is_empty() || masks.iter().all(|mask| mask.remove.is_empty()) {
+            let base = (!bases.is_empty()).then(|| self.moves.cache.united(bases));
+            return patch(base, Vec::new(), ids, ordinary);
+        }
+        let mut words = vec![0; ordinary.len()];
+        let mut row = vec![0; ordinary.len()];
+        for mask in masks {
+            mask.fill(&mut row);
+            words.iter_mut().zip(&row).for_each(|(word, more)| *word |= more);
+        }
+        patch(Some(words.into()), Vec::new(), ids, ordinary)
+    }
+}
