@@ -218,7 +218,7 @@ impl<'e> Composer<'e> {
         loop {
             // What else could be done before the first character, other items do; after it, it has to be found out.
             let last = if before == 0 { 0 } else { steps.last_alike(before).min(steps.longest) };
-            let item = self.moves.left_open(&steps.item(before), before > 0);
+            let item = self.moves.left_open(&steps.kind(before), before > 0);
             let config =
                 if before == 0 { self.moves.part(&[item]) } else { self.moves.closed(item, self.work)? };
             let config_at = self.moves.cache.configs.get(config);

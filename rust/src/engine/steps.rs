@@ -53,6 +53,16 @@ impl<'e> Steps<'e> {
         steps
     }
 
+    /// The item that stands for all that fare alike, whatever is read but characters of the class: walks from it serve them all.
+    pub fn kind(&self, characters: u32) -> Item {
+        self.item(self.last_of_kind(characters))
+    }
+
+    fn last_of_kind(&self, characters: u32) -> u32 {
+        let alike = self.alike.iter().skip(characters as usize).take_while(|&&alike| alike);
+        characters + alike.count() as u32
+    }
+
     pub fn item(&self, characters: u32) -> Item {
         let last = self.items.len() as u32 - 1;
         let mut item = self.items[characters.min(last) as usize];
@@ -67,8 +77,7 @@ impl<'e> Steps<'e> {
     /// near enough to be met within a rest.
     pub fn last_alike(&self, characters: u32) -> u32 {
         if (characters as usize) < self.items.len() - 1 {
-            let alike = self.alike.iter().skip(characters as usize).take_while(|&&alike| alike).count();
-            return characters + alike as u32;
+            return self.last_of_kind(characters);
         }
         let item = self.item(characters);
         if !self.counts || item.count == self.program.states[item.state as usize].saturate {
