@@ -282,7 +282,7 @@ fn worth_a_look(program: &Program, state: StateId) -> bool {
 
 fn weight(class: &CharSet) -> u64 {
     let letters = n_letters(class) as u64;
-    letters * 10_000 + u64::from(n_others(class))
+    letters * 100_000 + u64::from(n_others(class))
 }
 
 fn is_large(class: &CharSet) -> bool {
