@@ -145,10 +145,6 @@ impl<'e> Moves<'e> {
         let (rule, data) = found?;
         let Ending::Members { spec } = self.program.endings[rule as usize] else { return None };
         let (members, data) = (self.members(spec), self.data(data));
-        // Keys of which there are few are read as they are, beside those that were left open.
-        if !members.words.is_empty() {
-            return None;
-        }
         let text = data.text.unwrap_or_default();
         // Within an escape the value so far is not known yet.
         let plain = !members.json || text.strip_prefix(b"\"").is_some_and(ends_plainly);
