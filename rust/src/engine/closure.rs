@@ -2,7 +2,6 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::sync::atomic::Ordering;
 
 use rustc_hash::FxHashMap;
 
@@ -44,13 +43,12 @@ impl<'e> Moves<'e> {
     pub fn step(&self, config: &'e Config, byte: u8, work: &mut Work) -> Result<Option<ConfigId>> {
         work.spend(config.cost())?;
         let row = config.row(self.program, |bytes| self.cache.add_row_bytes(bytes));
-        match row[self.program.classes[byte as usize] as usize].load(Ordering::Acquire) {
+        match row.get(self.program.classes[byte as usize]) {
             UNKNOWN => {
                 let Step { next, alike, records } = self.compute_step(config, byte, &mut work.fresh())?;
                 if !records {
-                    let [low, high] = alike.map(|byte| self.program.classes[byte as usize] as usize);
-                    let known = next.map_or(DEAD, |id| id + FIRST_ID);
-                    row[low..=high].iter().for_each(|slot| slot.store(known, Ordering::Release));
+                    let classes = alike.map(|byte| self.program.classes[byte as usize]);
+                    row.set(classes, next.map_or(DEAD, |id| id + FIRST_ID));
                 }
                 Ok(next)
             }
@@ -77,8 +75,13 @@ impl<'e> Moves<'e> {
 
     #[inline(never)]
     fn compute_step(&self, config: &Config, byte: u8, work: &mut Work) -> Result<Step> {
-        let mut closure = Closure::new(*self);
         work.spend(config.items.len() as u64)?;
+        if let [item] = config.items[..]
+            && let Some(step) = self.plain_step(&item, byte)
+        {
+            return Ok(step);
+        }
+        let mut closure = Closure::new(*self);
         let [mut low, mut high] = [0, u8::MAX];
         let mut records = false;
         for item in &config.items {
@@ -98,6 +101,35 @@ impl<'e> Moves<'e> {
             }
         }
         Ok(Step { next: closure.finish(work)?, alike: [low, high], records })
+    }
+
+    /// The step of an item alone to a state that only reads on: within words and strings nearly all are no more than that.
+    fn plain_step(&self, item: &Item, byte: u8) -> Option<Step> {
+        let [mut low, mut high] = [0, u8::MAX];
+        let mut taken = None;
+        for edge in self.program.byte_edges(item.state) {
+            if edge.high < byte {
+                low = low.max(edge.high + 1);
+            } else if edge.low > byte {
+                high = high.min(edge.low - 1);
+                break;
+            } else if taken.replace(edge).is_some() {
+                return None;
+            } else {
+                (low, high) = (low.max(edge.low), high.min(edge.high));
+            }
+        }
+        let edge = taken?;
+        let count = match edge.action {
+            NO_ACTION => item.count,
+            COUNT => self.program.count_up(item.state, item.count),
+            _ => return None,
+        };
+        let state = &self.program.states[edge.target as usize];
+        let item = Item { state: edge.target, count, ..*item };
+        let plain = !state.accept && state.calls.is_empty() && !state.bytes.is_empty() && state.takes(count);
+        let held = plain && !self.is_passed(&item) && !self.is_beyond_blank(&item) && self.guard_holds(&item);
+        held.then(|| Step { next: Some(self.intern(&[item], false)), alike: [low, high], records: false })
     }
 
     /// The configuration with these sorted items.

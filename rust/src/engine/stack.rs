@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::arena::Interned;
-use crate::program::{Program, StateId};
+use crate::program::{ByteEdge, Program, StateId};
 
 pub type FrameId = u32;
 pub type ConfigId = u32;
@@ -117,23 +117,18 @@ pub struct Config {
     pub direct: bool,
     pub perhaps: bool,
     pub opened: Opened,
-    /// For each byte class: `UNKNOWN`, `DEAD` or a configuration + `FIRST_ID`.
-    row: OnceLock<Box<[AtomicU32]>>,
+    row: OnceLock<Row>,
     /// `UNKNOWN`, `DEAD` (it takes more frames to tell) or a mask + `FIRST_ID`.
     pub mask: AtomicU32,
 }
 
 impl Config {
-    /// The transitions; `added` hears of the bytes when they are allocated. What no edge reads is dead from the start.
+    /// The transitions; `added` hears of the bytes when they are allocated.
     #[inline(always)]
-    pub fn row(&self, program: &Program, added: impl FnOnce(usize)) -> &[AtomicU32] {
+    pub fn row(&self, program: &Program, added: impl FnOnce(usize)) -> &Row {
         self.row.get_or_init(|| {
-            added(program.n_classes * size_of::<AtomicU32>());
-            let mut row: Box<[AtomicU32]> = (0..program.n_classes).map(|_| AtomicU32::new(DEAD)).collect();
-            for edge in self.items.iter().flat_map(|item| program.byte_edges(item.state)) {
-                let [low, high] = [edge.low, edge.high].map(|byte| program.classes[byte as usize] as usize);
-                row[low..=high].iter_mut().for_each(|slot| *slot.get_mut() = UNKNOWN);
-            }
+            let row = Row::new(&self.items, program);
+            added(size_of_val(&*row.slots));
             row
         })
     }
@@ -145,6 +140,44 @@ impl Config {
 
     pub fn mask_slot(&self) -> u32 {
         self.mask.load(Ordering::Acquire)
+    }
+}
+
+/// The transitions of a configuration by byte class, from the lowest class that is read to the highest.
+///
+/// PERF: in a key one byte is read, and a usual schema has 60 classes: whole rows would push all else out of the cache.
+#[derive(Debug)]
+pub struct Row {
+    lowest: u32,
+    /// `UNKNOWN`, `DEAD` or a configuration + `FIRST_ID`. What no edge reads is dead from the start.
+    slots: Box<[AtomicU32]>,
+}
+
+impl Row {
+    fn new(items: &[Item], program: &Program) -> Row {
+        let classes = |edge: &ByteEdge| [edge.low, edge.high].map(|byte| program.classes[byte as usize]);
+        let edges = || items.iter().flat_map(|item| program.byte_edges(item.state)).map(classes);
+        let lowest = edges().map(|[low, _]| low).min().unwrap_or(0);
+        let n = edges().map(|[_, high]| u32::from(high - lowest) + 1).max().unwrap_or(0);
+        let mut slots: Box<[AtomicU32]> = (0..n).map(|_| AtomicU32::new(DEAD)).collect();
+        for [low, high] in edges() {
+            let of_edge = &mut slots[usize::from(low - lowest)..=usize::from(high - lowest)];
+            of_edge.iter_mut().for_each(|slot| *slot.get_mut() = UNKNOWN);
+        }
+        Row { lowest: lowest.into(), slots }
+    }
+
+    /// The transition on a class.
+    #[inline(always)]
+    pub fn get(&self, class: u8) -> u32 {
+        let at = u32::from(class).wrapping_sub(self.lowest);
+        self.slots.get(at as usize).map_or(DEAD, |slot| slot.load(Ordering::Acquire))
+    }
+
+    /// Remember the transition on the classes between two bounds that are read.
+    pub fn set(&self, [low, high]: [u8; 2], to: u32) {
+        let at = |class: u8| (u32::from(class) - self.lowest) as usize;
+        self.slots[at(low)..=at(high)].iter().for_each(|slot| slot.store(to, Ordering::Release));
     }
 }
 

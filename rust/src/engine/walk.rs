@@ -1,6 +1,5 @@
 //! The hot loop: which strings of a trie can be read from a configuration?
 
-use std::sync::atomic::Ordering;
 
 use super::closure::Moves;
 use super::stack::{Config, DEAD, FIRST_ID, Opened, UNKNOWN};
@@ -158,14 +157,14 @@ impl<'e> Walker for ConfigWalker<'e, '_> {
     fn is_dead(&self, place: &Place<'e>, byte: u8) -> bool {
         let program = self.moves.program;
         let row = place.config.row(program, |bytes| self.moves.cache.add_row_bytes(bytes));
-        row[program.classes[byte as usize] as usize].load(Ordering::Acquire) == DEAD
+        row.get(program.classes[byte as usize]) == DEAD
     }
 
     #[inline(always)]
     fn step(&mut self, place: Place<'e>, byte: u8) -> Option<Place<'e>> {
         let program = self.moves.program;
         let row = place.config.row(program, |bytes| self.moves.cache.add_row_bytes(bytes));
-        let next = row[program.classes[byte as usize] as usize].load(Ordering::Acquire);
+        let next = row.get(program.classes[byte as usize]);
         if next == DEAD || self.cut || self.error.is_some() {
             return None;
         }
