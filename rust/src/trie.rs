@@ -179,6 +179,17 @@ impl Trie {
         &self.seconds[self.second_starts[at] as usize..self.second_starts[at + 1] as usize]
     }
 
+    /// The nodes right below a node, with their bytes.
+    pub fn children(&self, node: usize) -> impl Iterator<Item = (u8, u32)> + '_ {
+        let mut next = node + 1;
+        let end = self.end(node);
+        std::iter::from_fn(move || {
+            let child = (next < end).then_some(next)?;
+            next = self.end(child);
+            Some((self.byte(child), child as u32))
+        })
+    }
+
     /// Heap bytes held.
     pub fn heap_bytes(&self) -> usize {
         let nodes = self.heads.capacity() + self.ids.capacity() + self.ends.capacity();

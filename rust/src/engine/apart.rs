@@ -39,10 +39,10 @@ impl Composer<'_> {
         for &config in configs {
             let slot = &cache.configs.get(config).mask;
             let known = match slot.load(Ordering::Acquire) {
-                UNKNOWN => match Composer::new(self.index, self.moves, self.work).compose_together(config)? {
-                    Outcome::TooShallow => DEAD,
-                    Outcome::Mask(mask) => cache.masks.intern(mask) + FIRST_ID,
-                },
+                UNKNOWN => {
+                    let composer = Composer::new(self.index, self.moves, self.work);
+                    composer.compose_together(config)?.interned(cache).map_or(DEAD, |mask| mask + FIRST_ID)
+                }
                 known => known,
             };
             slot.store(known, Ordering::Release);

@@ -5,10 +5,11 @@
 
 use std::sync::Arc;
 
+use super::cache::Cache;
 use super::closure::Moves;
 use super::draft::{Draft, Resolver};
 use super::index::Index;
-use super::mask::{Mask, patch};
+use super::mask::{Mask, MaskId, patch};
 use super::part::{Late, Part};
 use super::plan::{Chain, Kind};
 use super::skeleton::{Over, Skeleton};
@@ -23,8 +24,21 @@ use crate::trie::{Trie, Walker};
 /// What a composition ends with.
 pub enum Outcome {
     Mask(Mask),
+    /// A mask of the cache.
+    Known(MaskId),
     /// A frame that was cut off would have been left: more frames are needed to tell.
     TooShallow,
+}
+
+impl Outcome {
+    /// The mask, kept in the cache.
+    pub fn interned(self, cache: &Cache) -> Option<MaskId> {
+        match self {
+            Outcome::Mask(mask) => Some(cache.masks.intern(mask)),
+            Outcome::Known(mask) => Some(mask),
+            Outcome::TooShallow => None,
+        }
+    }
 }
 
 pub struct Composer<'e> {

@@ -3,11 +3,13 @@
 //! Masks within open keys and items are made for all texts at once. A token that ends such a text is allowed unless the text
 //! was there before: those doubts are kept with the draft, and settled here.
 
+use std::sync::OnceLock;
+
 use super::closure::Moves;
 use super::compose::Outcome;
 use super::index::Index;
 use super::left_open::KeyRead;
-use super::mask::Mask;
+use super::mask::{Mask, MaskId};
 use super::stack::ConfigId;
 use super::vocabulary::Vocabulary;
 use super::walk::{Doubt, TANGLED};
@@ -21,6 +23,8 @@ pub struct Draft {
     pub sure: Mask,
     /// Allowed if none of the keys that would end are there already.
     pub full: Mask,
+    /// The same as a mask of the cache, once it was wanted.
+    pub full_id: OnceLock<MaskId>,
     /// Tokens that end one key, by where it begins.
     pub keys: Vec<KeyDoubts>,
     /// Tokens after which the text being read has few ends: allowed if none of those there begins as it does.
@@ -62,7 +66,7 @@ impl Draft {
         }
         let sole = keys.iter().flat_map(|group| group.ends.iter().map(|end| end.0));
         let full = sure.with(sole.chain(unclosed.iter().copied()).collect(), vocabulary.ordinary.as_ref());
-        Draft { sure, full, keys, unclosed, others }
+        Draft { sure, full, full_id: OnceLock::new(), keys, unclosed, others }
     }
 
     pub fn heap_bytes(&self) -> usize {
@@ -80,24 +84,26 @@ pub struct Resolver<'e, 'w> {
 
 impl Resolver<'_, '_> {
     pub fn resolve(mut self, draft: &Draft, id: ConfigId) -> Result<Outcome> {
-        if draft.keys.is_empty() && draft.unclosed.is_empty() && draft.others.is_empty() {
-            return Ok(Outcome::Mask(draft.sure.clone()));
-        }
-        let (mut ids, mut unsure) = (Vec::new(), draft.others.clone());
+        let mut unsure = draft.others.clone();
         for group in &draft.keys {
             let Some(at) = self.after(id, &group.before)? else { return Ok(Outcome::TooShallow) };
             match at.and_then(|at| self.moves.key_read(at)) {
-                Some(key) => self.sort_out(&key, group, &mut ids, &mut unsure),
+                Some(key) => self.add_old_keys(&key, group, &mut unsure),
                 None => unsure.extend(group.ends.iter().map(|end| end.0)),
             }
         }
-        if !draft.unclosed.is_empty() {
-            let fresh = self.moves.begins_anew(id);
-            if fresh { &mut ids } else { &mut unsure }.extend_from_slice(&draft.unclosed);
+        if !draft.unclosed.is_empty() && !self.moves.begins_anew(id) {
+            unsure.extend_from_slice(&draft.unclosed);
         }
         if unsure.is_empty() {
-            return Ok(Outcome::Mask(draft.full.clone()));
+            let cache = self.moves.cache;
+            let known = draft.full_id.get_or_init(|| cache.masks.intern(draft.full.clone()));
+            return Ok(Outcome::Known(*known));
         }
+        unsure.sort_unstable();
+        let doubts = draft.keys.iter().flat_map(|group| group.ends.iter().map(|end| end.0));
+        let is_new = |token: &u32| unsure.binary_search(token).is_err();
+        let mut ids: Vec<u32> = doubts.chain(draft.unclosed.iter().copied()).filter(is_new).collect();
         for token in unsure {
             match self.after(id, self.index.vocabulary.bytes(token))? {
                 Some(Some(_)) => ids.push(token),
@@ -108,12 +114,23 @@ impl Resolver<'_, '_> {
         Ok(Outcome::Mask(draft.sure.with(ids, self.index.vocabulary.ordinary.as_ref())))
     }
 
-    /// Tokens whose key is new are allowed; the others may still be, in another reading.
-    fn sort_out(&mut self, key: &KeyRead, group: &KeyDoubts, ids: &mut Vec<u32>, unsure: &mut Vec<u32>) {
+    /// Add the tokens whose key is not new: they may still be allowed, in another reading.
+    fn add_old_keys(&mut self, key: &KeyRead, group: &KeyDoubts, unsure: &mut Vec<u32>) {
+        let old = self.moves.old_ends(key);
+        // Nearly always no key that is there begins as this one does.
+        if old.as_ref().is_some_and(Vec::is_empty) {
+            return;
+        }
         let mut name = Vec::new();
         for &(token, end) in &group.ends {
             let bytes = &self.index.vocabulary.bytes(token)[group.before.len()..end as usize];
-            if self.moves.is_new_key(key, bytes, &mut name) { ids.push(token) } else { unsure.push(token) }
+            let is_new = match &old {
+                Some(old) if !bytes.contains(&b'\\') => !old.contains(&bytes),
+                _ => self.moves.is_new_key(key, bytes, &mut name),
+            };
+            if !is_new {
+                unsure.push(token);
+            }
         }
     }
 

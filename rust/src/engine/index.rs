@@ -7,7 +7,7 @@ use super::arena::lock;
 use super::cache::Cache;
 use super::chars::CharSet;
 use super::closure::Moves;
-use super::compose::{Composer, Outcome};
+use super::compose::Composer;
 use super::data::NOTHING;
 use super::mask::MaskId;
 use super::outline::outline;
@@ -151,10 +151,9 @@ impl Index {
             let slot = &cache.configs.get(outline).mask;
             match slot.load(Ordering::Acquire) {
                 DEAD => {}
-                UNKNOWN => match Composer::new(self, moves, work).compose(outline)? {
-                    Outcome::TooShallow => slot.store(DEAD, Ordering::Release),
-                    Outcome::Mask(mask) => {
-                        let mask = cache.masks.intern(mask);
+                UNKNOWN => match Composer::new(self, moves, work).compose(outline)?.interned(cache) {
+                    None => slot.store(DEAD, Ordering::Release),
+                    Some(mask) => {
                         slot.store(mask + FIRST_ID, Ordering::Release);
                         return Ok(mask);
                     }
@@ -163,10 +162,8 @@ impl Index {
             }
             depth *= 2;
         }
-        match Composer::new(self, moves, work).compose(id)? {
-            Outcome::Mask(mask) => Ok(cache.masks.intern(mask)),
-            Outcome::TooShallow => unreachable!("a whole stack has nothing cut off"),
-        }
+        let mask = Composer::new(self, moves, work).compose(id)?.interned(cache);
+        Ok(mask.expect("a whole stack has nothing cut off"))
     }
 
     /// Heap bytes of the program, the cache in use and the plans, without the vocabulary.

@@ -173,6 +173,15 @@ impl<'e> Moves<'e> {
         })
     }
 
+    /// How the keys that are there, declared ones among them, go on where they begin as the key that is being read does.
+    /// `None`: what it spells so far is not known, or its ends may spell the same in several ways.
+    pub fn old_ends(&self, key: &KeyRead<'e>) -> Option<Vec<&'e [u8]>> {
+        let value = key.value.as_deref()?;
+        let seen = key.data.seen.iter().map(|&seen| self.cache.texts.get(seen).key());
+        let there = key.members.names.keys().map(|name| &**name).chain(seen);
+        Some(there.filter_map(|name| name.strip_prefix(value)).collect())
+    }
+
     /// Whether the key that is being read may end with `end`: it is none of those there, declared ones among them.
     /// `name` is scratch space.
     pub fn is_new_key(&self, key: &KeyRead, end: &[u8], name: &mut Vec<u8>) -> bool {

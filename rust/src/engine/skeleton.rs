@@ -38,25 +38,44 @@ pub struct Skeleton {
     pub doubtful: Box<[Doubt]>,
     /// Nodes of the trie where more must be known.
     pub cuts: Vec<CutNode>,
-    /// Nodes where the frame of the only item is left: what follows it may follow them.
-    pub leaves: Vec<u32>,
+    /// Where the frame of the only item is left: what follows it may follow.
+    pub leaves: Leaves,
+}
+
+/// Nodes of a trie where a rule is left.
+#[derive(Debug, Default)]
+pub struct Leaves {
+    nodes: Vec<u32>,
+    /// The nodes right below them, by their byte. What follows a rule reads few bytes, and what the trie knows of the others
+    /// is far away.
+    below: Vec<(u8, u32)>,
+}
+
+impl Leaves {
+    fn new(nodes: Vec<u32>, trie: &Trie) -> Leaves {
+        let mut below: Vec<(u8, u32)> = nodes.iter().flat_map(|&node| trie.children(node as usize)).collect();
+        below.sort_unstable();
+        Leaves { nodes, below }
+    }
 }
 
 impl Skeleton {
     /// Many ids, as a bitmask, and nothing else.
     pub fn of_words(words: Arc<[u32]>) -> Skeleton {
-        let (ids, doubtful, Ends { cuts, leaves }) = Default::default();
+        let (ids, doubtful, cuts, leaves) = Default::default();
         Skeleton { base: Some(words), ids, doubtful, cuts, leaves }
     }
 
-    fn of_walk(found: Found, Ends { cuts, leaves }: Ends) -> Skeleton {
+    fn of_walk(found: Found, Ends { cuts, leaves }: Ends, trie: &Trie) -> Skeleton {
+        let leaves = Leaves::new(leaves, trie);
         Skeleton { base: None, ids: found.sure.into(), doubtful: found.doubtful.into(), cuts, leaves }
     }
 
     pub fn heap_bytes(&self) -> usize {
         let words = self.base.as_ref().map_or(0, |words| words.len());
         let cuts: usize = self.cuts.iter().map(|cut| size_of::<CutNode>() + cut.path.len()).sum();
-        4 * (words + self.ids.len() + self.leaves.len()) + size_of_val(&*self.doubtful) + cuts
+        let leaves = 4 * self.leaves.nodes.len() + 8 * self.leaves.below.len();
+        4 * (words + self.ids.len()) + size_of_val(&*self.doubtful) + cuts + leaves
     }
 }
 
@@ -196,7 +215,7 @@ impl<'e> Composer<'e> {
         let shallow = self.shallow(&self.moves.cache.configs.get(config).items);
         let skeleton = self.known_skeleton(shallow, Over::Outer(part.serial), |composer| {
             let (found, ends) = composer.walk_to_cuts(trie, part.outer_bytes.iter().copied(), shallow)?;
-            Ok(Skeleton::of_walk(found, ends))
+            Ok(Skeleton::of_walk(found, ends, trie))
         })?;
         self.take(Found { sure: skeleton.ids.to_vec(), doubtful: skeleton.doubtful.to_vec() });
         let found = self.walk_ends(trie, &skeleton, config)?;
@@ -210,7 +229,7 @@ impl<'e> Composer<'e> {
         let shallow = self.shallow(items);
         self.known_skeleton(shallow, Over::Rests(part.serial), |composer| {
             let (found, ends) = composer.walk_to_cuts(&part.rests, 0..=u8::MAX, shallow)?;
-            Ok(Skeleton::of_walk(found, ends))
+            Ok(Skeleton::of_walk(found, ends, &part.rests))
         })
     }
 
@@ -224,7 +243,8 @@ impl<'e> Composer<'e> {
             inner.take(found);
             let base = (inner.ids.len() > MAX_LISTED).then(|| inner.dense());
             let ids = if base.is_some() { Box::default() } else { inner.ids.into() };
-            let (doubtful, Ends { cuts, leaves }) = (inner.doubtful.into(), ends);
+            let (doubtful, cuts) = (inner.doubtful.into(), ends.cuts);
+            let leaves = Leaves::new(ends.leaves, trie);
             Ok(Skeleton { base, ids, doubtful, cuts, leaves })
         })
     }
@@ -313,7 +333,7 @@ impl<'e> Composer<'e> {
         if !skeleton.cuts.is_empty() {
             found = self.walk_cuts(trie, &skeleton.cuts, config)?;
         }
-        if !skeleton.leaves.is_empty() && !self.inside {
+        if !skeleton.leaves.nodes.is_empty() && !self.inside {
             let more = self.walk_leaves(trie, &skeleton.leaves, config)?;
             found.sure.extend(more.sure);
             found.doubtful.extend(more.doubtful);
@@ -322,7 +342,7 @@ impl<'e> Composer<'e> {
     }
 
     /// Walk below the nodes where the frame of the only item is left, from what follows it.
-    fn walk_leaves(&mut self, trie: &Trie, leaves: &[u32], config: ConfigId) -> Result<Found> {
+    fn walk_leaves(&mut self, trie: &Trie, leaves: &Leaves, config: ConfigId) -> Result<Found> {
         let mut found = Found::default();
         // Several items may be one to the skeleton, with all forgotten that they keep.
         let mut frames: Vec<FrameId> =
@@ -335,14 +355,22 @@ impl<'e> Composer<'e> {
                 self.cut = true;
                 break;
             }
-            let mut stack = vec![Place::start(next); trie.longest() + 1];
+            let start = Place::after_return(next, 0);
+            let mut stack = vec![start; trie.longest() + 1];
             let mut walker = ConfigWalker::new(self.moves, self.work, trie.sink(), false);
-            for &node in leaves {
-                let node = node as usize;
-                let length = trie.depth(node) + 1;
-                stack[length] = Place::after_return(next, length);
-                walker.reach(trie.id(node), stack[length]);
-                trie.walk_below(&mut walker, node, &mut stack);
+            for &node in &leaves.nodes {
+                walker.reach(trie.id(node as usize), start);
+            }
+            for below in leaves.below.chunk_by(|a, b| a.0 == b.0) {
+                if walker.is_dead(&start, below[0].0) {
+                    continue;
+                }
+                for &(_, node) in below {
+                    let length = trie.depth(node as usize);
+                    stack[length] = Place::after_return(next, length);
+                    let end = trie.end(node as usize);
+                    trie.walk_nodes(&mut walker, node as usize..end, &mut stack);
+                }
             }
             let more = walker.finish(&mut self.cut)?;
             found.sure.extend(more.sure);
