@@ -109,6 +109,18 @@ pub fn bitmask(trie: &Trie, table: &Table, state: u32, eos: &[u32]) -> Vec<u32> 
     words
 }
 
+/// The ids in a bitmask, ascending.
+pub fn set_bits(words: &[u32]) -> impl Iterator<Item = u32> + '_ {
+    (0u32..).zip(words).flat_map(|(at, &word)| {
+        let mut left = word;
+        std::iter::from_fn(move || {
+            let bit = (left != 0).then(|| left.trailing_zeros())?;
+            left &= left - 1;
+            Some(at * 32 + bit)
+        })
+    })
+}
+
 /// Whether the bit of token `id` is set.
 pub fn contains(words: &[u32], id: u32) -> bool {
     words[(id / 32) as usize] >> (id % 32) & 1 == 1

@@ -300,7 +300,7 @@ mod tests {
         let (one, other) = (origins(b"a"), origins(b"b"));
         let shared: Vec<&str> =
             one.iter().filter(|rule| other.contains(rule)).map(|rule| rule.0.as_str()).collect();
-        assert_eq!(shared, ["list", "{40,90}", "members"]);
+        assert_eq!(shared, ["list", "{40,90}", "members", "member"]);
     }
 
     #[test]

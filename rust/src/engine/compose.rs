@@ -10,7 +10,8 @@ use super::closure::Moves;
 use super::draft::{Draft, Resolver};
 use super::index::Index;
 use super::mask::{Mask, MaskId, patch};
-use super::part::{Late, Part};
+use super::part::Part;
+use super::rests::{EARLY, Late, N_GROUPS, Rests, group};
 use super::plan::{Chain, Kind};
 use super::skeleton::{Over, Skeleton};
 use super::stack::{CUT, ConfigId, Item};
@@ -196,9 +197,10 @@ impl<'e> Composer<'e> {
             let State { calls, accept, rule, .. } = &program.states[state as usize];
             let own = *rule == program.states[item.state as usize].rule;
             if !calls.is_empty() || (*accept && !own) {
-                return part.rests.longest() as u32;
+                return self.index.vocabulary.trie.longest() as u32;
             }
-            let rests = program.byte_edges(state).iter().map(|edge| part.longest_rest(edge.low, edge.high));
+            let edges = program.byte_edges(state).iter();
+            let rests = edges.map(|edge| part.longest_rest(edge.low, edge.high, &self.index.vocabulary));
             longest = rests.fold(longest, u32::max);
         }
         longest
@@ -206,7 +208,7 @@ impl<'e> Composer<'e> {
 
     /// The item reads every run, in whatever way, and may do other things too: take the runs, and walk all tokens that are none.
     fn loose(&mut self, item: &Item, part: &Part) -> Result<bool> {
-        let Some((trie, ids)) = &part.others else { return Ok(false) };
+        let Some((trie, ids)) = part.others(&self.index.vocabulary) else { return Ok(false) };
         let config = self.moves.part(std::slice::from_ref(item));
         self.take_runs(part, u32::MAX);
         let Found { sure, doubtful } = self.walk(trie, config)?;
@@ -280,25 +282,42 @@ impl<'e> Composer<'e> {
             if before == 0 {
                 self.outer(config, part)?;
             }
-            if let Some(late) = part.late(before, last) {
-                self.take_late(late, config)?;
+            let groups = self.groups_read(config);
+            let rests = |&group: &u8| Some((group, part.rests(group, &self.index.vocabulary)?));
+            let rests: Vec<(u8, &Rests)> = groups.iter().filter_map(rests).collect();
+            let late = || rests.iter().flat_map(|(_, rests)| rests.late(before, last));
+            if before >= EARLY && late().nth(MAX_LATE).is_none() {
+                self.take_late(&late().copied().collect::<Vec<Late>>(), config)?;
                 continue;
             }
-            let skeleton = self.rest_skeleton(config, part)?;
             // Items of callers, where the rule may be left, are not in the base.
             let alone = self.moves.cache.configs.get(config).items.len() == 1;
-            if !(based && alone) {
-                self.take_rests(part, &skeleton.ids, before, last)?;
+            for (group, rests) in rests {
+                let skeleton = self.rest_skeleton(config, rests, Over::Rests(part.serial, group))?;
+                if !(based && alone) {
+                    self.take_rests(rests, &skeleton.ids, before, last)?;
+                }
+                self.doubt_rests(rests, &skeleton.doubtful, before, last)?;
+                let Found { sure, doubtful } = self.walk_ends(&rests.trie, &skeleton, config)?;
+                self.take_rests(rests, &sure, before, last)?;
+                self.doubt_rests(rests, &doubtful, before, last)?;
             }
-            self.doubt_rests(part, &skeleton.doubtful, before, last)?;
-            let Found { sure, doubtful } = self.walk_ends(&part.rests, &skeleton, config)?;
-            self.take_rests(part, &sure, before, last)?;
-            self.doubt_rests(part, &doubtful, before, last)?;
             if self.cut {
                 break;
             }
         }
         Ok(())
+    }
+
+    /// The groups of bytes that a configuration reads, ascending.
+    fn groups_read(&self, config: ConfigId) -> Vec<u8> {
+        let mut read = [false; N_GROUPS];
+        for item in &self.moves.cache.configs.get(config).items {
+            for edge in self.moves.program.byte_edges(item.state) {
+                (edge.low..=edge.high).for_each(|byte| read[usize::from(group(byte))] = true);
+            }
+        }
+        (0u8..).zip(read).filter(|group| group.1).map(|(group, _)| group).collect()
     }
 
     /// Read the rests of some tokens one by one.
@@ -324,18 +343,18 @@ impl<'e> Composer<'e> {
     }
 
     /// Add the tokens on some rests with so many characters before them.
-    fn take_rests(&mut self, part: &Part, rests: &[u32], from: u32, to: u32) -> Result<()> {
+    fn take_rests(&mut self, of: &Rests, rests: &[u32], from: u32, to: u32) -> Result<()> {
         let before = self.ids.len();
         for &rest in rests {
-            self.ids.extend(part.tokens(rest, from, to).iter().map(|token| token.1));
+            self.ids.extend(of.tokens(rest, from, to).iter().map(|token| token.1));
         }
         self.work.spend((self.ids.len() - before) as u64 / 8)
     }
 
-    fn doubt_rests(&mut self, part: &Part, rests: &[Doubt], from: u32, to: u32) -> Result<()> {
+    fn doubt_rests(&mut self, of: &Rests, rests: &[Doubt], from: u32, to: u32) -> Result<()> {
         for doubt in rests {
-            let length = part.rest_length(doubt.id);
-            for &(_, token) in part.tokens(doubt.id, from, to) {
+            let length = of.length(doubt.id);
+            for &(_, token) in of.tokens(doubt.id, from, to) {
                 let more = self.index.vocabulary.bytes(token).len() - length;
                 self.doubtful.push(doubt.later(token, more));
             }
@@ -454,3 +473,6 @@ impl<'e> Composer<'e> {
         patch(Some(words.into()), Vec::new(), ids, vocabulary.ordinary.as_ref())
     }
 }
+
+/// More tokens than this are found faster by walks over all rests.
+const MAX_LATE: usize = 64;

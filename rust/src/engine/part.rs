@@ -2,21 +2,22 @@
 //!
 //! A token is made of characters of the class alone (a run), or it is a run of k such characters and a rest that starts
 //! with something else. From a state that stays where it is on every character of the class, all runs are allowed, and
-//! the others depend on their rest only: many tokens share few rests. So one bitmask and a small trie of rests answer
+//! the others depend on their rest only: many tokens share few rests. So one bitmask and some small tries of rests answer
 //! for every such state of every format.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use super::chars::CharSet;
+use super::rests::{HIGH, N_GROUPS, Rests, bytes};
 use super::vocabulary::Vocabulary;
 use crate::compile::acyclic::Acyclic;
 use crate::compile::utf8::utf8_automaton;
-use crate::mask::{clear, contains, set};
-use crate::trie::{Trie, leading_bytes};
+use crate::mask::{contains, set, set_bits};
+use crate::trie::Trie;
 
 /// Runs of up to this many characters have a bitmask a length; longer ones are few (3 % of the runs in Llama 3's vocabulary).
-const LEVELS: usize = 16;
+pub const LEVELS: usize = 16;
 /// Up to this many tokens that are no runs, they have a trie of their own.
 const MAX_OTHERS: usize = 16_384;
 
@@ -24,10 +25,14 @@ const MAX_OTHERS: usize = 16_384;
 /// to sort, and a walk over the vocabulary 4.
 const MAX_RESTS: usize = 24_576;
 
+/// All characters past ASCII.
+const PAST_ASCII: [(u32, u32); 2] = [(0x80, 0xD7FF), (0xE000, 0x10_FFFF)];
+
 #[derive(Debug)]
 pub struct Part {
     /// Tells parts apart, from 1 on.
     pub serial: u64,
+    class: CharSet,
     /// At i: the runs of at most i characters, once a bound was near.
     levels: OnceLock<Vec<Arc<[u32]>>>,
     /// All runs.
@@ -37,47 +42,24 @@ pub struct Part {
     pub n_runs: usize,
     /// Bytes that no character of the class begins with: tokens that begin so have no run.
     pub outer_bytes: Vec<u8>,
-    /// The rests of tokens with a run, and of those without one that begin with a byte of the class.
-    pub rests: Trie,
-    /// For each rest: tokens as (characters before it, id), ascending.
-    tokens: Vec<(u32, u32)>,
-    token_starts: Vec<u32>,
-    /// The largest number of characters before a rest.
-    pub max_before: u32,
-    /// Tokens with `EARLY` or more characters before their rest, by that number: few.
-    late: Vec<Late>,
-    /// The length of each rest in bytes.
-    rest_lengths: Vec<u32>,
-    /// For each byte, the length of the longest rest that begins with it.
-    longest_rests: Box<[u32; 256]>,
+    /// By group of their first byte: the rests of tokens with a run, and of those without one that begin with a byte of the
+    /// class. Made when they are asked for: most places read a quote of them, and nothing else.
+    rests: Box<[OnceLock<Box<Rests>>; N_GROUPS]>,
     /// All tokens that are no runs, where they are few: a trie of whole tokens, and their ids.
-    pub others: Option<(Trie, Vec<u32>)>,
+    others: OnceLock<Option<(Trie, Vec<u32>)>>,
+    /// More characters than this are before no rest.
+    pub max_before: u32,
 }
 
-/// A token with many characters before its rest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Late {
-    pub chars: u32,
-    pub token: u32,
-    /// Bytes of the rest.
-    pub length: u32,
-}
-
-/// Of Llama 3's tokens that cross a JSON string's closing quote none has more than 5 characters before it.
-const EARLY: u32 = 6;
-
-/// The arrays of a part.
+/// What of a part is kept on disk.
 #[derive(Debug)]
 pub struct SavedPart<'p> {
     /// None: they were not asked for yet.
     pub levels: &'p [Arc<[u32]>],
     pub all: &'p Arc<[u32]>,
     pub long_runs: &'p [(u32, u32)],
-    pub outer_bytes: &'p [u8],
-    pub rests: &'p Trie,
-    pub tokens: &'p [(u32, u32)],
-    pub token_starts: &'p [u32],
-    pub others: Option<&'p (Trie, Vec<u32>)>,
+    /// Those that were asked for, by group.
+    pub rests: Vec<(u8, &'p Rests)>,
 }
 
 const BROKEN: u32 = u32::MAX;
@@ -85,150 +67,102 @@ const BROKEN: u32 = u32::MAX;
 impl Part {
     /// The part of a class; `None` if it leaves too many rests.
     pub fn new(class: &CharSet, vocabulary: &Vocabulary) -> Option<Part> {
-        let automaton = Table::new(&utf8_automaton(class.iter().copied()));
-        let outer_bytes: Vec<u8> = (0..=255).filter(|&byte| automaton.next(0, byte) == BROKEN).collect();
-        let mut cutter = Cutter::new(&automaton, vocabulary);
-        for byte in (0..=255).filter(|&byte| automaton.next(0, byte) != BROKEN) {
-            cutter.walk(vocabulary.trie.subtree(byte));
-            if cutter.rests.len() > MAX_RESTS {
-                return None;
-            }
+        let table = Table::new(class);
+        let (all, n_rests) = runs(class, &table, vocabulary);
+        if n_rests > MAX_RESTS {
+            return None;
         }
-        let Cutter { runs, rests, .. } = cutter;
-        let others = others(vocabulary, &outer_bytes, &rests);
-        Some(Part::assemble(vocabulary, runs, rests, outer_bytes, others))
+        let long = vocabulary.chars().long().iter().copied().filter(|run| contains(&all, run.1)).collect();
+        Some(Part::of(class, &table, all.into(), long, vocabulary))
     }
 
-    fn assemble(
+    fn of(
+        class: &CharSet,
+        table: &Table,
+        all: Arc<[u32]>,
+        long_runs: Vec<(u32, u32)>,
         vocabulary: &Vocabulary,
-        mut runs: Runs,
-        rests: Vec<Rest>,
-        outer_bytes: Vec<u8>,
-        others: Option<(Trie, Vec<u32>)>,
     ) -> Part {
-        let rest_of = |rest: &Rest| &vocabulary.bytes(rest.id)[rest.at as usize..];
-        // PERF: most comparisons end in the first 8 bytes.
-        let mut inner: Vec<(u64, Rest)> =
-            rests.into_iter().map(|rest| (leading_bytes(rest_of(&rest)), rest)).collect();
-        inner.sort_unstable_by(|(a_key, a), (b_key, b)| {
-            let all = || rest_of(a).cmp(rest_of(b)).then((a.chars, a.id).cmp(&(b.chars, b.id)));
-            a_key.cmp(b_key).then_with(all)
-        });
-        let (mut strings, mut token_starts, mut tokens): (Vec<&[u8]>, _, _) =
-            (Vec::new(), Vec::new(), Vec::new());
-        for (_, rest) in &inner {
-            if strings.last() != Some(&rest_of(rest)) {
-                strings.push(rest_of(rest));
-                token_starts.push(tokens.len() as u32);
-            }
-            tokens.push((rest.chars, rest.id));
-        }
-        token_starts.push(tokens.len() as u32);
-        let rests = Trie::build(&strings).expect("rests are no larger than the vocabulary");
-        runs.settle(vocabulary);
-        let n_runs = runs.all.iter().map(|word| word.count_ones() as usize).sum();
+        static LAST: AtomicU64 = AtomicU64::new(0);
         Part {
-            serial: next_serial(),
+            serial: LAST.fetch_add(1, Ordering::Relaxed) + 1,
+            class: class.clone(),
             levels: OnceLock::new(),
-            all: runs.all.into(),
-            n_runs,
-            long_runs: runs.long,
-            outer_bytes,
-            max_before: tokens.iter().map(|token| token.0).max().unwrap_or(0),
-            rest_lengths: rest_lengths(&rests),
-            late: late(&rests, &tokens, &token_starts),
-            longest_rests: longest_rests(&rests),
-            rests,
-            tokens,
-            token_starts,
-            others,
+            n_runs: all.iter().map(|word| word.count_ones() as usize).sum(),
+            all,
+            long_runs,
+            outer_bytes: (0..=255).filter(|&byte| !table.begins(byte)).collect(),
+            rests: Box::new([const { OnceLock::new() }; N_GROUPS]),
+            others: OnceLock::new(),
+            max_before: vocabulary.trie.longest() as u32,
         }
     }
 
     /// The part as it is kept on disk; what is not there follows from it.
     pub fn saved(&self) -> SavedPart<'_> {
+        let rests = (0u8..).zip(&*self.rests);
         SavedPart {
             levels: self.levels.get().map_or(&[], |levels| levels),
             all: &self.all,
             long_runs: &self.long_runs,
-            outer_bytes: &self.outer_bytes,
-            rests: &self.rests,
-            tokens: &self.tokens,
-            token_starts: &self.token_starts,
-            others: self.others.as_ref(),
+            rests: rests.filter_map(|(group, rests)| Some((group, &**rests.get()?))).collect(),
         }
     }
 
     /// A part from what `saved` gave. `None` if the arrays do not fit together; ids and bitmasks have been checked.
     pub fn restore(
+        class: &CharSet,
         (all, levels): (Arc<[u32]>, Vec<Arc<[u32]>>),
         long_runs: Vec<(u32, u32)>,
-        outer_bytes: Vec<u8>,
-        rests: Trie,
-        tokens: Vec<(u32, u32)>,
-        token_starts: Vec<u32>,
-        others: Option<(Trie, Vec<u32>)>,
+        rests: Vec<(u8, Rests)>,
+        vocabulary: &Vocabulary,
     ) -> Option<Part> {
-        let n_runs = all.iter().map(|word| word.count_ones() as usize).sum();
-        let max_before = tokens.iter().map(|token| token.0).max().unwrap_or(0);
-        let fits = [0, LEVELS + 1].contains(&levels.len())
-            && token_starts.len() == rests.n_ids() as usize + 1
-            && token_starts.is_sorted()
-            && token_starts.last().is_some_and(|&end| end as usize == tokens.len())
-            && outer_bytes.is_sorted();
-        if !fits {
-            return None;
+        let part = Part::of(class, &Table::new(class), all, long_runs, vocabulary);
+        let fits = [0, LEVELS + 1].contains(&levels.len());
+        if !levels.is_empty() {
+            part.levels.set(levels).ok()?;
         }
-        Some(Part {
-            serial: next_serial(),
-            levels: if levels.is_empty() { OnceLock::new() } else { levels.into() },
-            all,
-            long_runs,
-            n_runs,
-            outer_bytes,
-            rest_lengths: rest_lengths(&rests),
-            late: late(&rests, &tokens, &token_starts),
-            longest_rests: longest_rests(&rests),
-            rests,
-            tokens,
-            token_starts,
-            max_before,
-            others,
-        })
+        for (group, rests) in rests {
+            part.rests.get(group as usize)?.set(Box::new(rests)).ok()?;
+        }
+        fits.then_some(part)
     }
 
-    /// Whether every token is as long as its rest.
-    pub fn fits(&self, vocabulary: &Vocabulary) -> bool {
-        (0..self.rests.n_ids()).all(|rest| {
-            let tokens = self.tokens(rest, 0, u32::MAX);
-            tokens.iter().all(|token| vocabulary.bytes(token.1).len() >= self.rest_length(rest))
-        })
+    /// Make what nearly every text asks for: the levels, and the rests after which a JSON string may go on or end.
+    pub fn warm(&self, vocabulary: &Vocabulary) {
+        self.levels(vocabulary);
+        for group in [b'"', b'\\', HIGH] {
+            self.rests(group, vocabulary);
+        }
     }
 
-    /// The tokens on rest `id` with `from..=to` characters before it, as (characters, token).
-    pub fn tokens(&self, id: u32, from: u32, to: u32) -> &[(u32, u32)] {
-        let all = &self.tokens
-            [self.token_starts[id as usize] as usize..self.token_starts[id as usize + 1] as usize];
-        let start = all.partition_point(|token| token.0 < from);
-        let end = all.partition_point(|token| token.0 <= to);
-        &all[start..end]
+    /// The rests that begin with a group of bytes; `None`: characters of the class begin with all of these.
+    pub fn rests(&self, of: u8, vocabulary: &Vocabulary) -> Option<&Rests> {
+        let ends_runs = of == HIGH || bytes(of).any(|byte| !self.begins(byte, byte));
+        let make = || Box::new(Rests::new(of, &self.class, has_all_past_ascii(&self.class), vocabulary));
+        ends_runs.then(|| &**self.rests[of as usize].get_or_init(make))
     }
 
-    /// The tokens with so many characters before their rest, if all of them are known to be few.
-    pub fn late(&self, from: u32, to: u32) -> Option<&[Late]> {
-        let start = self.late.partition_point(|late| late.chars < from);
-        let end = self.late.partition_point(|late| late.chars <= to);
-        (from >= EARLY && end - start <= MAX_LATE).then(|| &self.late[start..end])
+    /// All tokens that are no runs, where they are few: a trie of whole tokens, and their ids.
+    pub fn others(&self, vocabulary: &Vocabulary) -> Option<&(Trie, Vec<u32>)> {
+        let make = || {
+            let words = vocabulary.ordinary.iter().zip(&*self.all).map(|(word, runs)| word & !runs);
+            let words: Vec<u32> = words.collect();
+            let n: u32 = words.iter().map(|word| word.count_ones()).sum();
+            if n as usize > MAX_OTHERS {
+                return None;
+            }
+            let ids: Vec<u32> = set_bits(&words).collect();
+            let strings: Vec<&[u8]> = ids.iter().map(|&id| vocabulary.bytes(id)).collect();
+            Some((Trie::build(&strings).expect("they are tokens of the vocabulary"), ids))
+        };
+        self.others.get_or_init(make).as_ref()
     }
 
-    /// The length of a rest in bytes.
-    pub fn rest_length(&self, rest: u32) -> usize {
-        self.rest_lengths[rest as usize] as usize
-    }
-
-    /// The length in bytes of the longest rest that begins with a byte between two bounds.
-    pub fn longest_rest(&self, low: u8, high: u8) -> u32 {
-        self.longest_rests[low as usize..=high as usize].iter().copied().max().unwrap_or(0)
+    /// The length in bytes of the longest rest that begins with a byte between two bounds, or more.
+    pub fn longest_rest(&self, low: u8, high: u8, vocabulary: &Vocabulary) -> u32 {
+        let outside = (low..=high).filter(|byte| !byte.is_ascii() || !self.begins(*byte, *byte));
+        outside.map(|byte| vocabulary.chars().longest_from(byte)).max().unwrap_or(0)
     }
 
     /// More characters than this are in no run, and before no rest.
@@ -279,196 +213,49 @@ impl Part {
     }
 
     pub fn heap_bytes(&self) -> usize {
-        let others = self.others.as_ref().map_or(0, |(trie, ids)| trie.heap_bytes() + ids.len() * 4);
+        let others = self.others.get().and_then(Option::as_ref);
+        let others = others.map_or(0, |(trie, ids)| trie.heap_bytes() + ids.len() * 4);
         let levels = self.levels.get().map_or(1, |levels| levels.len() + 1) * self.all.len() * 4;
-        let late = self.late.len() * size_of::<Late>();
-        levels
-            + self.rests.heap_bytes()
-            + others
-            + late
-            + (self.long_runs.len() + self.tokens.len()) * 8
-            + self.rest_lengths.len() * 4
+        let rests: usize = self.rests.iter().filter_map(OnceLock::get).map(|rests| rests.heap_bytes()).sum();
+        let own = N_GROUPS * size_of::<OnceLock<Box<Rests>>>() + self.class.len() * 8;
+        levels + rests + others + own + self.long_runs.len() * 8
     }
 }
 
-/// A token that is no run: its rest starts at byte `at`, after `chars` characters.
-#[derive(Clone, Copy)]
-struct Rest {
-    id: u32,
-    at: u32,
-    chars: u32,
+/// The tokens that are runs of a class, and how many others begin with a byte of it.
+fn runs(class: &CharSet, table: &Table, vocabulary: &Vocabulary) -> (Vec<u32>, usize) {
+    let chars = vocabulary.chars();
+    let has = |code: &u32| class.iter().any(|&(low, high)| low <= *code && *code <= high);
+    let ascii = (0..128).filter(has).fold(0u128, |set, code| set | 1 << code);
+    let [all, none] = [has_all_past_ascii(class), class.iter().all(|range| range.1 < 0x80)];
+    let is_run = |&id: &u32| table.cut(vocabulary.bytes(id)).0 == vocabulary.bytes(id).len();
+    let words = (0u32..).zip(chars.made_of(ascii)).map(|(at, (plain, whole))| match (all, none) {
+        (true, _) => plain | whole,
+        (_, true) => plain,
+        _ => set_bits(&[whole])
+            .filter(|bit| is_run(&(at * 32 + bit)))
+            .fold(plain, |word, bit| word | 1 << bit),
+    });
+    let words: Vec<u32> = words.collect();
+    let n_runs: usize = words.iter().map(|word| word.count_ones() as usize).sum();
+    let n_begun: usize =
+        (0..=255).filter(|&byte| table.begins(byte)).map(|byte| chars.n_first(byte)).sum();
+    (words, n_begun - n_runs)
 }
 
-/// More tokens than this are found faster by a walk over all rests.
-const MAX_LATE: usize = 64;
-
-fn late(rests: &Trie, tokens: &[(u32, u32)], token_starts: &[u32]) -> Vec<Late> {
-    let mut late = Vec::new();
-    for node in (0..rests.n_nodes()).filter(|&node| rests.id(node) != rests.sink()) {
-        let (rest, length) = (rests.id(node) as usize, rests.depth(node) as u32 + 1);
-        let all = &tokens[token_starts[rest] as usize..token_starts[rest + 1] as usize];
-        let many = all.iter().filter(|token| token.0 >= EARLY);
-        late.extend(many.map(|&(chars, token)| Late { chars, token, length }));
-    }
-    late.sort_unstable();
-    late
+fn has_all_past_ascii(class: &CharSet) -> bool {
+    let past = class.iter().filter(|range| range.1 >= 0x80).map(|&(low, high)| (low.max(0x80), high));
+    past.eq(PAST_ASCII)
 }
 
-fn rest_lengths(rests: &Trie) -> Vec<u32> {
-    let mut lengths = vec![0; rests.n_ids() as usize + 1];
-    (0..rests.n_nodes()).for_each(|node| lengths[rests.id(node) as usize] = rests.depth(node) as u32 + 1);
-    lengths
-}
-
-fn longest_rests(rests: &Trie) -> Box<[u32; 256]> {
-    let mut longest = Box::new([0; 256]);
-    for byte in 0..=u8::MAX {
-        let depths = rests.subtree(byte).map(|node| rests.depth(node) as u32 + 1);
-        longest[byte as usize] = depths.max().unwrap_or(0);
-    }
-    longest
-}
-
-fn next_serial() -> u64 {
-    static LAST: AtomicU64 = AtomicU64::new(0);
-    LAST.fetch_add(1, Ordering::Relaxed) + 1
-}
-
-/// One entry a depth of the trie while tokens are cut.
-#[derive(Clone, Copy)]
-struct Cut {
-    /// The state of the class automaton, or `BROKEN` once something else was read.
-    state: u32,
-    /// Where the run ends so far, in bytes and in characters.
-    bytes: u32,
-    chars: u32,
-}
-
-struct Cutter<'v> {
-    automaton: &'v Table,
-    vocabulary: &'v Vocabulary,
-    stack: Vec<Cut>,
-    runs: Runs,
-    rests: Vec<Rest>,
-}
-
-impl<'v> Cutter<'v> {
-    fn new(automaton: &'v Table, vocabulary: &'v Vocabulary) -> Cutter<'v> {
-        let stack = vec![Cut { state: 0, bytes: 0, chars: 0 }; vocabulary.trie.longest() + 1];
-        Cutter { automaton, vocabulary, stack, runs: Runs::new(vocabulary.n_words()), rests: Vec::new() }
-    }
-
-    /// Cut the tokens of a whole subtree.
-    fn walk(&mut self, nodes: std::ops::Range<usize>) {
-        let trie = &self.vocabulary.trie;
-        let mut node = nodes.start;
-        while node < nodes.end {
-            let depth = trie.depth(node);
-            let mut cut = self.stack[depth];
-            cut.state = self.automaton.next(cut.state, trie.byte(node));
-            // PERF: below a byte that is in no character of the class nothing is left to find out: one cut for all.
-            let end = if cut.state == BROKEN { trie.end(node) } else { node + 1 };
-            if cut.state == 0 {
-                cut = Cut { state: 0, bytes: depth as u32 + 1, chars: cut.chars + 1 };
-            }
-            self.stack[depth + 1] = cut;
-            if cut.state == 0 {
-                self.runs.add(cut.chars, trie.id(node), trie.sink());
-            } else {
-                (node..end).for_each(|node| self.rest(trie.id(node), cut));
-            }
-            node = end;
-        }
-    }
-
-    fn rest(&mut self, id: u32, cut: Cut) {
-        if id == self.vocabulary.trie.sink() {
-            return;
-        }
-        let rest = |id: u32| Rest { id, at: cut.bytes, chars: cut.chars };
-        self.rests.push(rest(id));
-        if !self.vocabulary.trie.twins().is_empty() {
-            self.rests.extend(self.vocabulary.twins(id).map(rest));
-        }
-    }
-}
-
-/// Tokens made of characters of the class alone.
-struct Runs {
-    all: Vec<u32>,
-    /// Those of more than `LEVELS` characters.
-    long: Vec<(u32, u32)>,
-}
-
-impl Runs {
-    /// `all` has room for the sink.
-    fn new(n_words: usize) -> Runs {
-        Runs { all: vec![0; n_words + 1], long: Vec::new() }
-    }
-
-    /// PERF: the sink is marked like a token; at half of the nodes no token ends, and a branch would be mispredicted.
-    fn add(&mut self, chars: u32, id: u32, sink: u32) {
-        set(&mut self.all, id);
-        if chars as usize > LEVELS && id != sink {
-            self.long.push((chars, id));
-        }
-    }
-
-    /// Take the sink out again, and tokens with the same bytes as others in.
-    fn settle(&mut self, vocabulary: &Vocabulary) {
-        clear(&mut self.all, vocabulary.trie.sink());
-        self.all.truncate(vocabulary.n_words());
-        for &(first, other) in vocabulary.trie.twins() {
-            if contains(&self.all, first) {
-                set(&mut self.all, other);
-            }
-        }
-        let twins = |&(chars, id): &(u32, u32)| vocabulary.twins(id).map(move |twin| (chars, twin));
-        let more: Vec<(u32, u32)> = self.long.iter().flat_map(twins).collect();
-        self.long.extend(more);
-        self.long.sort_unstable();
-    }
-}
-
-fn set_bits(words: &[u32]) -> impl Iterator<Item = u32> + '_ {
-    (0u32..).zip(words).flat_map(|(at, &word)| {
-        let mut left = word;
-        std::iter::from_fn(move || {
-            let bit = (left != 0).then(|| left.trailing_zeros())?;
-            left &= left - 1;
-            Some(at * 32 + bit)
-        })
-    })
-}
-
-/// `rests` are the tokens that are no runs and begin with a byte of the class; `outer_bytes` begin the others.
-fn others(vocabulary: &Vocabulary, outer_bytes: &[u8], rests: &[Rest]) -> Option<(Trie, Vec<u32>)> {
-    let trie = &vocabulary.trie;
-    let mut ids: Vec<u32> = rests.iter().map(|rest| rest.id).collect();
-    for node in outer_bytes.iter().flat_map(|&byte| trie.subtree(byte)) {
-        if ids.len() > MAX_OTHERS {
-            return None;
-        }
-        let id = trie.id(node);
-        if id != trie.sink() {
-            ids.push(id);
-            ids.extend(vocabulary.twins(id));
-        }
-    }
-    if ids.len() > MAX_OTHERS {
-        return None;
-    }
-    let strings: Vec<&[u8]> = ids.iter().map(|&id| vocabulary.bytes(id)).collect();
-    Some((Trie::build(&strings).expect("they are tokens of the vocabulary"), ids))
-}
-
-/// The automaton of the class as a full table that is back at 0 after each character.
-struct Table {
+/// The automaton of a class as a full table that is back at 0 after each character.
+pub struct Table {
     next: Vec<[u32; 256]>,
 }
 
 impl Table {
-    fn new(automaton: &Acyclic) -> Table {
+    pub fn new(class: &CharSet) -> Table {
+        let automaton: Acyclic = utf8_automaton(class.iter().copied());
         let row = |state: &crate::compile::acyclic::AcyclicState| {
             let mut row = [BROKEN; 256];
             for &((low, high), target) in &state.edges {
@@ -480,7 +267,22 @@ impl Table {
         Table { next: automaton.states.iter().map(row).collect() }
     }
 
-    fn next(&self, state: u32, byte: u8) -> u32 {
-        self.next[state as usize][byte as usize]
+    /// Whether a character of the class begins with the byte.
+    pub fn begins(&self, byte: u8) -> bool {
+        self.next[0][byte as usize] != BROKEN
+    }
+
+    /// The length of a token's run, in bytes and in characters.
+    pub fn cut(&self, token: &[u8]) -> (usize, u32) {
+        let (mut end, mut chars, mut state) = (0, 0, 0);
+        for (at, &byte) in token.iter().enumerate() {
+            state = self.next[state as usize][byte as usize];
+            match state {
+                BROKEN => break,
+                0 => (end, chars) = (at + 1, chars + 1),
+                _ => {}
+            }
+        }
+        (end, chars)
     }
 }

@@ -8,12 +8,13 @@ use std::sync::Arc;
 
 use super::chars::CharSet;
 use super::part::{Part, SavedPart};
+use super::rests::Rests;
 use super::vocabulary::Vocabulary;
 use crate::mask::n_words;
 use crate::trie::Trie;
 
 /// Raised whenever the layout, or what the numbers mean, changes.
-const FORMAT: u32 = 3;
+const FORMAT: u32 = 4;
 const MAGIC: &[u8; 16] = b"maskwright vocab";
 /// Magic and checksum.
 const HEAD: usize = 24;
@@ -63,7 +64,7 @@ pub fn read(file: &[u8], key: &str) -> Option<Vocabulary> {
     }
     for _ in 0..input.number()? {
         let class = input.pairs().filter(is_class)?;
-        let part = input.part(&vocabulary)?;
+        let part = input.part(&class, &vocabulary)?;
         vocabulary.add_part(class, part);
     }
     input.rest.is_empty().then_some(vocabulary)
@@ -135,14 +136,12 @@ impl Output {
         part.levels.iter().for_each(|level| self.array(level));
         self.array(part.all);
         self.pairs(part.long_runs);
-        self.bytes(part.outer_bytes);
-        self.trie(part.rests);
-        self.pairs(part.tokens);
-        self.array(part.token_starts);
-        self.number(u32::from(part.others.is_some()));
-        if let Some((trie, ids)) = part.others {
-            self.trie(trie);
-            self.array(ids);
+        self.number(part.rests.len() as u32);
+        for (group, rests) in &part.rests {
+            self.number(u32::from(*group));
+            self.trie(&rests.trie);
+            self.pairs(&rests.tokens);
+            self.array(&rests.token_starts);
         }
     }
 }
@@ -187,26 +186,20 @@ impl<'f> Input<'f> {
         Trie::from_nodes(n_ids, heads, ids, twins)
     }
 
-    fn part(&mut self, vocabulary: &Vocabulary) -> Option<Part> {
+    fn part(&mut self, class: &CharSet, vocabulary: &Vocabulary) -> Option<Part> {
         let n_levels = self.number()?;
         let levels = (0..n_levels).map(|_| self.level(vocabulary)).collect::<Option<Vec<_>>>()?;
         let all = self.level(vocabulary)?;
         let long_runs = self.tokens(vocabulary)?;
-        let outer_bytes = self.bytes()?.to_vec();
-        let rests = self.trie()?;
-        let tokens = self.tokens(vocabulary)?;
-        let token_starts = self.array()?;
-        let others = match self.number()? {
-            0 => None,
-            _ => Some((self.trie()?, self.array()?)),
-        };
-        let known = |ids: &[u32]| ids.iter().all(|&id| id < vocabulary.n_tokens());
-        let fits = others.as_ref().is_none_or(|(trie, ids)| trie.n_ids() as usize == ids.len() && known(ids));
-        if !fits {
-            return None;
-        }
-        Part::restore((all, levels), long_runs, outer_bytes, rests, tokens, token_starts, others)
-            .filter(|part| part.fits(vocabulary))
+        let n_rests = self.number()?;
+        let rests = (0..n_rests).map(|_| self.rests(vocabulary)).collect::<Option<Vec<_>>>()?;
+        Part::restore(class, (all, levels), long_runs, rests, vocabulary)
+    }
+
+    fn rests(&mut self, vocabulary: &Vocabulary) -> Option<(u8, Rests)> {
+        let group = u8::try_from(self.number()?).ok()?;
+        let (trie, tokens, token_starts) = (self.trie()?, self.tokens(vocabulary)?, self.array()?);
+        Some((group, Rests::restore(trie, tokens, token_starts, vocabulary)?))
     }
 
     /// A bitmask as wide as the vocabulary, zero past it.
@@ -238,6 +231,7 @@ pub fn is_class(class: &CharSet) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::rests::HIGH;
 
     fn vocabulary() -> Vocabulary {
         let tokens: [&[u8]; 9] = [b"a", b"ab", b"", b"\"", b"a\",", b"ab", b"\xC3", b"\xA4b", b" "];
@@ -246,13 +240,14 @@ mod tests {
         let vocabulary = Vocabulary::new(tokens.concat(), &offsets, vec![2]).unwrap();
         vocabulary.part(&vec![(0, 0x21), (0x23, 0xD7FF), (0xE000, 0x10_FFFF)]);
         vocabulary.part(&vec![(0x61, 0x7A)]);
+        vocabulary.parts().iter().for_each(|(_, part)| part.warm(&vocabulary));
         vocabulary
     }
 
     /// All that parts hold but their serials, which tell apart even equal ones.
     fn content(vocabulary: &Vocabulary) -> Vec<String> {
         let shown = |(class, part): &(CharSet, Arc<Part>)| {
-            format!("{class:?} {:?} {} {}", part.saved(), part.n_runs, part.max_before)
+            format!("{class:?} {:?} {}", part.saved(), part.n_runs)
         };
         vocabulary.parts().iter().map(shown).collect()
     }
@@ -294,7 +289,12 @@ mod tests {
                     let class = vec![(0x61, 0x62)];
                     let part = read.part(&class).unwrap();
                     for part in read.parts().iter().map(|(_, part)| part).chain([&part]) {
-                        used += (0..part.rests.n_ids()).map(|id| part.tokens(id, 0, 9).len()).sum::<usize>();
+                        let rests = [b'"', b',', HIGH].map(|group| part.rests(group, &read));
+                        let tokens = |rests: &Rests| {
+                            (0..rests.trie.n_ids()).map(|id| rests.tokens(id, 0, 9).len()).sum::<usize>()
+                        };
+                        used += rests.into_iter().flatten().map(tokens).sum::<usize>();
+                        used += part.others(&read).map_or(0, |others| others.1.len());
                         used += (0..20).map(|longest| part.runs(longest, &read).1.len()).sum::<usize>();
                     }
                 }

@@ -9,6 +9,7 @@ use super::compose::Composer;
 use super::data::NOTHING;
 use super::left_open::KeysApart;
 use super::part::Part;
+use super::rests::Rests;
 use super::shared::SharedKey;
 use super::stack::{CUT, ConfigId, FrameId, Item};
 use super::walk::{ConfigWalker, Doubt, Found, Place};
@@ -25,8 +26,8 @@ pub enum Over {
     Inside,
     /// The tokens that begin with no character of the class of the part with this serial.
     Outer(u64),
-    /// The rests of the part with this serial.
-    Rests(u64),
+    /// The rests of the part with this serial, and of this group.
+    Rests(u64, u8),
 }
 
 /// What some items allow whatever their frames are, and where that depends on a frame.
@@ -223,13 +224,18 @@ impl<'e> Composer<'e> {
         Ok(())
     }
 
-    /// What a configuration allows of the rests of a part; its ids are those of the rests.
-    pub(super) fn rest_skeleton(&mut self, config: ConfigId, part: &Part) -> Result<Arc<Skeleton>> {
+    /// What a configuration allows of some rests; its ids are those of the rests.
+    pub(super) fn rest_skeleton(
+        &mut self,
+        config: ConfigId,
+        rests: &Rests,
+        over: Over,
+    ) -> Result<Arc<Skeleton>> {
         let items = &self.moves.cache.configs.get(config).items;
         let shallow = self.shallow(items);
-        self.known_skeleton(shallow, Over::Rests(part.serial), |composer| {
-            let (found, ends) = composer.walk_to_cuts(&part.rests, 0..=u8::MAX, shallow)?;
-            Ok(Skeleton::of_walk(found, ends, &part.rests))
+        self.known_skeleton(shallow, over, |composer| {
+            let (found, ends) = composer.walk_to_cuts(&rests.trie, 0..=u8::MAX, shallow)?;
+            Ok(Skeleton::of_walk(found, ends, &rests.trie))
         })
     }
 

@@ -1,13 +1,14 @@
 //! The vocabulary as the engine sees it: the trie, the bytes of each token, and the parts shared by all formats.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use rustc_hash::FxHashMap;
 
 use super::arena::lock;
 use super::chars::CharSet;
-use super::part::Part;
+use super::part::{LEVELS, Part};
 use super::shared::Shared;
+use super::token_chars::TokenChars;
 use crate::compile::kept::Kept;
 use crate::error::{Error, Result};
 use crate::mask::{n_words, set};
@@ -33,6 +34,7 @@ pub struct Vocabulary {
     used: Box<[bool; 256]>,
     blob: Vec<u8>,
     offsets: Vec<u32>,
+    chars: OnceLock<TokenChars>,
     parts: Mutex<Parts>,
     /// What formats found out about rules that others have too.
     pub shared: Shared,
@@ -43,12 +45,12 @@ pub struct Vocabulary {
 #[derive(Debug, Default)]
 struct Parts {
     /// None: the class leaves too many rests.
-    by_class: FxHashMap<CharSet, Option<Arc<Part>>>,
-    bytes: usize,
+    by_class: ByClass,
     /// What was asked for before the last turn and not since.
-    old: FxHashMap<CharSet, Option<Arc<Part>>>,
-    old_bytes: usize,
+    old: ByClass,
 }
+
+type ByClass = FxHashMap<CharSet, Option<Arc<Part>>>;
 
 impl Parts {
     fn find(&mut self, class: &CharSet) -> Option<Option<Arc<Part>>> {
@@ -61,11 +63,10 @@ impl Parts {
     }
 
     fn add(&mut self, class: CharSet, part: Option<Arc<Part>>) {
-        if self.bytes > MAX_PART_BYTES / 2 {
+        // Parts grow with what is asked of them.
+        if bytes(&self.by_class) > MAX_PART_BYTES / 2 {
             self.old = std::mem::take(&mut self.by_class);
-            self.old_bytes = std::mem::take(&mut self.bytes);
         }
-        self.bytes += part.as_ref().map_or(0, |part| part.heap_bytes()) + class.len() * 8 + CLASS_BYTES;
         self.by_class.insert(class, part);
     }
 
@@ -74,8 +75,15 @@ impl Parts {
     }
 
     fn heap_bytes(&self) -> usize {
-        self.bytes + self.old_bytes
+        bytes(&self.by_class) + bytes(&self.old)
     }
+}
+
+fn bytes(parts: &ByClass) -> usize {
+    let of = |(class, part): (&CharSet, &Option<Arc<Part>>)| {
+        part.as_ref().map_or(0, |part| part.heap_bytes()) + class.len() * 8 + CLASS_BYTES
+    };
+    parts.iter().map(of).sum()
 }
 
 impl Vocabulary {
@@ -120,6 +128,7 @@ impl Vocabulary {
             used,
             blob,
             offsets,
+            chars: OnceLock::new(),
             parts: Mutex::default(),
             shared: Shared::default(),
             compiled: Kept::default(),
@@ -173,6 +182,11 @@ impl Vocabulary {
         twins[start..].iter().take_while(move |pair| pair.0 == id).map(|pair| pair.1)
     }
 
+    /// What characters are in each token; found out when the first part is made.
+    pub fn chars(&self) -> &TokenChars {
+        self.chars.get_or_init(|| TokenChars::new(&self.blob, &self.offsets, LEVELS))
+    }
+
     /// The part of a class of characters, built the first time it is asked for; `None` when it would not be worth it.
     pub fn part(&self, class: &CharSet) -> Option<Arc<Part>> {
         if let Some(known) = lock(&self.parts).find(class) {
@@ -193,6 +207,7 @@ impl Vocabulary {
             + self.blob.len()
             + self.offsets.len() * 4
             + (self.ordinary.len() + self.special.len()) * 4
+            + self.chars.get().map_or(0, TokenChars::heap_bytes)
             + lock(&self.parts).heap_bytes()
             + self.shared.heap_bytes()
             + self.compiled.heap_bytes()
@@ -232,19 +247,19 @@ mod tests {
 
     #[test]
     fn what_is_not_asked_for_any_more_is_forgotten() {
-        let class = |low: u32| vec![(low, low)];
+        // Each takes a tenth of the room.
+        let class = |low: u32| vec![(low, low); MAX_PART_BYTES / 80];
         let mut parts = Parts::default();
-        let full = |parts: &mut Parts, low: u32| {
-            parts.bytes = MAX_PART_BYTES;
-            parts.add(class(low), None);
+        let add = |parts: &mut Parts, lows: std::ops::Range<u32>| {
+            lows.for_each(|low| parts.add(class(low), None));
         };
-        parts.add(class(0), None);
-        full(&mut parts, 1);
-        assert!(parts.find(&class(0)).is_some());
-        full(&mut parts, 2);
-        assert_eq!(parts.all().count(), 3);
-        full(&mut parts, 3);
-        assert!(parts.find(&class(1)).is_none() && parts.find(&class(0)).is_none());
-        assert!(parts.find(&class(2)).is_some() && parts.find(&class(3)).is_some());
+        add(&mut parts, 0..5);
+        assert_eq!(parts.old.len(), 0);
+        add(&mut parts, 5..6);
+        assert_eq!((parts.old.len(), parts.by_class.len()), (5, 1));
+        assert!(parts.find(&class(3)).is_some());
+        add(&mut parts, 6..10);
+        assert!(parts.find(&class(2)).is_none() && parts.find(&class(3)).is_some());
+        assert!(parts.heap_bytes() < MAX_PART_BYTES + MAX_PART_BYTES / 2);
     }
 }

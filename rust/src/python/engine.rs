@@ -80,9 +80,7 @@ impl PyVocabulary {
             }
             py.detach(|| {
                 let parts = classes.iter().filter_map(|class| self.vocabulary.part(class));
-                parts.for_each(|part| {
-                    part.levels(&self.vocabulary);
-                });
+                parts.for_each(|part| part.warm(&self.vocabulary));
             });
             Ok(())
         })

@@ -1,0 +1,130 @@
+//! What characters are in each token? Enough of it to tell in a moment which tokens a class of characters makes runs.
+
+use std::sync::OnceLock;
+
+use crate::mask::{n_words, set, set_bits};
+use crate::trie::split_blob;
+
+/// Tokens by their characters. Built once a vocabulary.
+#[derive(Debug)]
+pub struct TokenChars {
+    /// The bytes below 128 of each token, as a set.
+    ascii: Vec<u128>,
+    /// As a bitmask: tokens of bytes below 128 alone.
+    plain: Vec<u32>,
+    /// Tokens of whole characters, some of them past ASCII.
+    whole: Vec<u32>,
+    /// Tokens with a byte that belongs to no whole character, ascending.
+    broken: Vec<u32>,
+    /// How many tokens begin with each byte.
+    n_first: Box<[u32; 256]>,
+    /// Tokens of more characters than a part has levels for, as (characters, id), ascending.
+    long: Vec<(u32, u32)>,
+    /// More characters than this are in no token.
+    pub longest: u32,
+    /// For each byte, the most bytes that a token has from it on.
+    longest_from: Box<[u32; 256]>,
+    /// For each byte below 128, the tokens that have it, and where first.
+    having: Box<[OnceLock<Box<[(u32, u32)]>>; 128]>,
+}
+
+impl TokenChars {
+    /// `long_from`: tokens of more characters are listed.
+    pub fn new(blob: &[u8], offsets: &[u32], long_from: usize) -> TokenChars {
+        let offsets: Vec<i64> = offsets.iter().map(|&at| i64::from(at)).collect();
+        let tokens = split_blob(blob, &offsets).expect("they are the vocabulary's");
+        let mut chars = TokenChars {
+            ascii: Vec::with_capacity(tokens.len()),
+            plain: vec![0; n_words(tokens.len() as u32)],
+            whole: vec![0; n_words(tokens.len() as u32)],
+            broken: Vec::new(),
+            n_first: Box::new([0; 256]),
+            long: Vec::new(),
+            longest: 0,
+            longest_from: Box::new([0; 256]),
+            having: Box::new([const { OnceLock::new() }; 128]),
+        };
+        for (id, token) in (0u32..).zip(&tokens) {
+            let is_start = |byte: &&u8| !(0x80..0xC0).contains(*byte);
+            let n = token.iter().filter(is_start).count() as u32;
+            chars.longest = chars.longest.max(n);
+            if n as usize > long_from {
+                chars.long.push((n, id));
+            }
+            let ascii = token.iter().filter(|byte| byte.is_ascii());
+            chars.ascii.push(ascii.fold(0, |set, &byte| set | 1 << byte));
+            match token {
+                [] => {}
+                _ if token.is_ascii() => set(&mut chars.plain, id),
+                _ if std::str::from_utf8(token).is_ok() => set(&mut chars.whole, id),
+                _ => chars.broken.push(id),
+            }
+            if let Some(&first) = token.first() {
+                chars.n_first[first as usize] += 1;
+            }
+            for (at, &byte) in token.iter().enumerate() {
+                let longest = &mut chars.longest_from[byte as usize];
+                *longest = (*longest).max((token.len() - at) as u32);
+            }
+        }
+        chars.long.sort_unstable();
+        chars
+    }
+
+    /// The tokens of bytes below 128 alone that are in a set, and those with whole characters past ASCII too whose other bytes
+    /// are: two words of a bitmask for each 32 tokens.
+    pub fn made_of(&self, bytes: u128) -> impl Iterator<Item = (u32, u32)> {
+        let others = !bytes;
+        // PERF: no branch: which tokens are made of a class is anybody's guess.
+        let word = move |sets: &[u128]| {
+            let bits = (0u32..).zip(sets).map(|(bit, set)| u32::from(set & others == 0) << bit);
+            bits.fold(0, |word, bit| word | bit)
+        };
+        let kinds = self.plain.iter().zip(&self.whole);
+        self.ascii.chunks(32).map(word).zip(kinds).map(|(word, (plain, whole))| (word & plain, word & whole))
+    }
+
+    /// How many tokens begin with a byte.
+    pub fn n_first(&self, byte: u8) -> usize {
+        self.n_first[byte as usize] as usize
+    }
+
+    /// Tokens of so many characters that they are listed, as (characters, id), ascending.
+    pub fn long(&self) -> &[(u32, u32)] {
+        &self.long
+    }
+
+    /// Tokens with a byte that is not below 128; `broken`: only those with a byte that belongs to no whole character.
+    pub fn past_ascii(&self, broken: bool) -> impl Iterator<Item = u32> + '_ {
+        let whole = set_bits(&self.whole).filter(move |_| !broken);
+        self.broken.iter().copied().chain(whole)
+    }
+
+    /// The tokens that have a byte below 128, and where they have it first.
+    pub fn having(&self, byte: u8, bytes_of: impl Fn(u32) -> usize, blob: &[u8]) -> &[(u32, u32)] {
+        self.having[byte as usize].get_or_init(|| {
+            let mut at = 0;
+            let mut found = Vec::new();
+            for (id, &set) in (0u32..).zip(&self.ascii) {
+                let end = at + bytes_of(id);
+                if set >> byte & 1 == 1 {
+                    let first = blob[at..end].iter().position(|&here| here == byte);
+                    found.push((id, first.expect("the set has it") as u32));
+                }
+                at = end;
+            }
+            found.into()
+        })
+    }
+
+    /// The most bytes that a token has from a byte on.
+    pub fn longest_from(&self, byte: u8) -> u32 {
+        self.longest_from[byte as usize]
+    }
+
+    pub fn heap_bytes(&self) -> usize {
+        let having: usize = self.having.iter().filter_map(OnceLock::get).map(|list| size_of_val(&**list)).sum();
+        let ids = self.plain.len() + self.whole.len() + self.broken.len() + 2 * self.long.len();
+        self.ascii.len() * size_of::<u128>() + ids * 4 + having + 2 * 1024 + 128 * 24
+    }
+}
