@@ -11,7 +11,7 @@ use super::draft::{Draft, Resolver};
 use super::index::Index;
 use super::mask::{Mask, MaskId, patch};
 use super::part::Part;
-use super::rests::{EARLY, Late, N_GROUPS, Rests, group};
+use super::rests::{EARLY, Late, Rests};
 use super::plan::{Chain, Kind};
 use super::skeleton::{Over, Skeleton};
 use super::stack::{CUT, ConfigId, Item};
@@ -192,18 +192,19 @@ impl<'e> Composer<'e> {
         let program = self.moves.program;
         let frame = self.moves.cache.frames.get(item.frame);
         let beyond = frame.items.iter().map(|item| item.state);
-        let mut longest = 0;
+        let mut read = [false; 256];
         for state in chain.states.iter().copied().chain(beyond) {
             let State { calls, accept, rule, .. } = &program.states[state as usize];
             let own = *rule == program.states[item.state as usize].rule;
             if !calls.is_empty() || (*accept && !own) {
                 return self.index.vocabulary.trie.longest() as u32;
             }
-            let edges = program.byte_edges(state).iter();
-            let rests = edges.map(|edge| part.longest_rest(edge.low, edge.high, &self.index.vocabulary));
-            longest = rests.fold(longest, u32::max);
+            for edge in program.byte_edges(state) {
+                read[edge.low as usize..=edge.high as usize].fill(true);
+            }
         }
-        longest
+        let rests = part.rests_on(&read, &self.index.vocabulary);
+        rests.iter().map(|(_, rests)| rests.longest(&read)).max().unwrap_or(0)
     }
 
     /// The item reads every run, in whatever way, and may do other things too: take the runs, and walk all tokens that are none.
@@ -282,9 +283,7 @@ impl<'e> Composer<'e> {
             if before == 0 {
                 self.outer(config, part)?;
             }
-            let groups = self.groups_read(config);
-            let rests = |&group: &u8| Some((group, part.rests(group, &self.index.vocabulary)?));
-            let rests: Vec<(u8, &Rests)> = groups.iter().filter_map(rests).collect();
+            let rests = self.rests_read(config, part);
             let late = || rests.iter().flat_map(|(_, rests)| rests.late(before, last));
             if before >= EARLY && late().nth(MAX_LATE).is_none() {
                 self.take_late(&late().copied().collect::<Vec<Late>>(), config)?;
@@ -309,15 +308,15 @@ impl<'e> Composer<'e> {
         Ok(())
     }
 
-    /// The groups of bytes that a configuration reads, ascending.
-    fn groups_read(&self, config: ConfigId) -> Vec<u8> {
-        let mut read = [false; N_GROUPS];
+    /// The rests that begin with what a configuration reads, by group.
+    fn rests_read<'p>(&self, config: ConfigId, part: &'p Part) -> Vec<(u8, &'p Rests)> {
+        let mut read = [false; 256];
         for item in &self.moves.cache.configs.get(config).items {
             for edge in self.moves.program.byte_edges(item.state) {
-                (edge.low..=edge.high).for_each(|byte| read[usize::from(group(byte))] = true);
+                read[edge.low as usize..=edge.high as usize].fill(true);
             }
         }
-        (0u8..).zip(read).filter(|group| group.1).map(|(group, _)| group).collect()
+        part.rests_on(&read, &self.index.vocabulary)
     }
 
     /// Read the rests of some tokens one by one.

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use super::chars::CharSet;
-use super::rests::{HIGH, N_GROUPS, Rests, bytes};
+use super::rests::{ALL, HIGH, N_GROUPS, Rests, group};
 use super::vocabulary::Vocabulary;
 use crate::compile::acyclic::Acyclic;
 use crate::compile::utf8::utf8_automaton;
@@ -24,6 +24,9 @@ const MAX_OTHERS: usize = 16_384;
 /// A class that leaves more tokens with a rest has no part: all characters but a few letters leave 50,000, which take 25 ms
 /// to sort, and a walk over the vocabulary 4.
 const MAX_RESTS: usize = 24_576;
+
+/// Where more groups of rests are read, all rests are walked together.
+const MAX_GROUPS: usize = 8;
 
 /// All characters past ASCII.
 const PAST_ASCII: [(u32, u32); 2] = [(0x80, 0xD7FF), (0xE000, 0x10_FFFF)];
@@ -136,11 +139,21 @@ impl Part {
         }
     }
 
-    /// The rests that begin with a group of bytes; `None`: characters of the class begin with all of these.
-    pub fn rests(&self, of: u8, vocabulary: &Vocabulary) -> Option<&Rests> {
-        let ends_runs = of == HIGH || bytes(of).any(|byte| !self.begins(byte, byte));
+    /// The rests that begin with bytes that are read, and perhaps others, by group.
+    pub fn rests_on(&self, read: &[bool; 256], vocabulary: &Vocabulary) -> Vec<(u8, &Rests)> {
+        let ends_runs = |byte: u8| read[byte as usize] && !(byte.is_ascii() && self.begins(byte, byte));
+        let mut groups: Vec<u8> = (0..=255).filter(|&byte| ends_runs(byte)).map(group).collect();
+        groups.dedup();
+        if groups.len() > MAX_GROUPS {
+            groups = vec![ALL];
+        }
+        groups.into_iter().map(|group| (group, self.rests(group, vocabulary))).collect()
+    }
+
+    /// The rests that begin with a group of bytes.
+    pub fn rests(&self, of: u8, vocabulary: &Vocabulary) -> &Rests {
         let make = || Box::new(Rests::new(of, &self.class, has_all_past_ascii(&self.class), vocabulary));
-        ends_runs.then(|| &**self.rests[of as usize].get_or_init(make))
+        self.rests[of as usize].get_or_init(make)
     }
 
     /// All tokens that are no runs, where they are few: a trie of whole tokens, and their ids.
@@ -157,12 +170,6 @@ impl Part {
             Some((Trie::build(&strings).expect("they are tokens of the vocabulary"), ids))
         };
         self.others.get_or_init(make).as_ref()
-    }
-
-    /// The length in bytes of the longest rest that begins with a byte between two bounds, or more.
-    pub fn longest_rest(&self, low: u8, high: u8, vocabulary: &Vocabulary) -> u32 {
-        let outside = (low..=high).filter(|byte| !byte.is_ascii() || !self.begins(*byte, *byte));
-        outside.map(|byte| vocabulary.chars().longest_from(byte)).max().unwrap_or(0)
     }
 
     /// More characters than this are in no run, and before no rest.

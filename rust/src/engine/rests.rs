@@ -2,14 +2,16 @@
 
 use super::chars::CharSet;
 use super::part::Table;
-use super::token_chars::TokenChars;
 use super::vocabulary::Vocabulary;
+use crate::mask::set_bits;
 use crate::trie::{Trie, leading_bytes};
 
 /// Digits are a group, and so are all bytes past ASCII; every other byte stands for itself.
-pub const N_GROUPS: usize = 129;
+pub const N_GROUPS: usize = 130;
 /// The bytes past ASCII.
 pub const HIGH: u8 = 128;
+/// All bytes: where many groups are read, one walk over all rests is cheaper.
+pub const ALL: u8 = 129;
 
 /// The group of a byte.
 pub fn group(byte: u8) -> u8 {
@@ -24,6 +26,7 @@ pub fn bytes(group: u8) -> std::ops::RangeInclusive<u8> {
     match group {
         b'0' => b'0'..=b'9',
         HIGH => HIGH..=u8::MAX,
+        ALL => 0..=u8::MAX,
         byte => byte..=byte,
     }
 }
@@ -39,6 +42,8 @@ pub struct Rests {
     late: Vec<Late>,
     /// The length of each rest in bytes.
     lengths: Vec<u32>,
+    /// The longest rest that begins with each byte, in bytes; no other begins any.
+    longest: Vec<(u8, u32)>,
 }
 
 /// A token with many characters before its rest.
@@ -66,19 +71,19 @@ impl Rests {
     pub fn new(group: u8, class: &CharSet, whole: bool, vocabulary: &Vocabulary) -> Rests {
         let table = &Table::new(class);
         let chars = vocabulary.chars();
-        let mut rests = Vec::new();
-        for byte in bytes(group).filter(u8::is_ascii).filter(|&byte| !table.begins(byte)) {
-            add_after_runs(byte, table, chars, vocabulary, &mut rests);
-        }
-        if group == HIGH {
-            for id in chars.past_ascii(whole) {
-                let token = vocabulary.bytes(id);
-                let (at, chars) = table.cut(token);
-                if token.get(at).is_some_and(|&byte| !byte.is_ascii()) && table.begins(token[0]) {
-                    rests.push(Rest { id, at: at as u32, chars });
-                }
-            }
-        }
+        let ends_runs = bytes(group).filter(|&byte| !table.begins(byte));
+        let candidates: Box<dyn Iterator<Item = u32>> = match group {
+            ALL => Box::new(set_bits(&vocabulary.ordinary)),
+            HIGH => Box::new(chars.past_ascii(whole)),
+            _ => Box::new(ends_runs.flat_map(|byte| chars.having(byte).iter().copied())),
+        };
+        let cut = |id: u32| {
+            let token = vocabulary.bytes(id);
+            let (at, chars) = table.cut(token);
+            let ends_so = token.get(at).is_some_and(|&byte| group == ALL || self::group(byte) == group);
+            (ends_so && table.begins(token[0])).then_some(Rest { id, at: at as u32, chars })
+        };
+        let rests = candidates.filter_map(cut).collect();
         Rests::assemble(rests, vocabulary)
     }
 
@@ -91,6 +96,8 @@ impl Rests {
             let all = || rest_of(a).cmp(rest_of(b)).then((a.chars, a.id).cmp(&(b.chars, b.id)));
             a_key.cmp(b_key).then_with(all)
         });
+        // A token with several digits comes for each of them.
+        inner.dedup_by_key(|(_, rest)| rest.id);
         let (mut strings, mut token_starts, mut tokens): (Vec<&[u8]>, _, _) =
             (Vec::new(), Vec::new(), Vec::new());
         for (_, rest) in &inner {
@@ -106,7 +113,12 @@ impl Rests {
     }
 
     fn of(trie: Trie, tokens: Vec<(u32, u32)>, token_starts: Vec<u32>) -> Rests {
-        let mut rests = Rests { lengths: lengths(&trie), trie, tokens, token_starts, late: Vec::new() };
+        let longest = (0..=255).filter(|&byte| !trie.subtree(byte).is_empty()).map(|byte| {
+            let depths = trie.subtree(byte).map(|node| trie.depth(node) as u32 + 1);
+            (byte, depths.max().unwrap_or(0))
+        });
+        let (lengths, longest) = (lengths(&trie), longest.collect());
+        let mut rests = Rests { lengths, longest, trie, tokens, token_starts, late: Vec::new() };
         for rest in 0..rests.trie.n_ids() {
             let length = rests.lengths[rest as usize];
             let late = rests.tokens(rest, EARLY, u32::MAX).iter();
@@ -154,30 +166,15 @@ impl Rests {
         self.lengths[rest as usize] as usize
     }
 
+    /// The length in bytes of the longest rest that begins with a byte that is read.
+    pub fn longest(&self, read: &[bool; 256]) -> u32 {
+        let read = self.longest.iter().filter(|longest| read[longest.0 as usize]);
+        read.map(|longest| longest.1).max().unwrap_or(0)
+    }
+
     pub fn heap_bytes(&self) -> usize {
         let numbers = 2 * self.tokens.len() + self.token_starts.len() + self.lengths.len();
         self.trie.heap_bytes() + numbers * 4 + self.late.len() * size_of::<Late>()
-    }
-}
-
-/// Add the tokens that have a run of the class, and then a byte that is not in it.
-fn add_after_runs(
-    byte: u8,
-    table: &Table,
-    chars: &TokenChars,
-    vocabulary: &Vocabulary,
-    rests: &mut Vec<Rest>,
-) {
-    let having = chars.having(byte, |id| vocabulary.bytes(id).len(), vocabulary.blob());
-    for &(id, first) in having.iter().filter(|token| token.1 > 0) {
-        let token = vocabulary.bytes(id);
-        if !table.begins(token[0]) {
-            continue;
-        }
-        let (at, chars) = table.cut(token);
-        if at == first as usize {
-            rests.push(Rest { id, at: first, chars });
-        }
     }
 }
 

@@ -293,7 +293,7 @@ mod tests {
                         let tokens = |rests: &Rests| {
                             (0..rests.trie.n_ids()).map(|id| rests.tokens(id, 0, 9).len()).sum::<usize>()
                         };
-                        used += rests.into_iter().flatten().map(tokens).sum::<usize>();
+                        used += rests.into_iter().map(tokens).sum::<usize>();
                         used += part.others(&read).map_or(0, |others| others.1.len());
                         used += (0..20).map(|longest| part.runs(longest, &read).1.len()).sum::<usize>();
                     }

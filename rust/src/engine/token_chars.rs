@@ -20,12 +20,8 @@ pub struct TokenChars {
     n_first: Box<[u32; 256]>,
     /// Tokens of more characters than a part has levels for, as (characters, id), ascending.
     long: Vec<(u32, u32)>,
-    /// More characters than this are in no token.
-    pub longest: u32,
-    /// For each byte, the most bytes that a token has from it on.
-    longest_from: Box<[u32; 256]>,
-    /// For each byte below 128, the tokens that have it, and where first.
-    having: Box<[OnceLock<Box<[(u32, u32)]>>; 128]>,
+    /// For each byte below 128, the tokens that have it, once they were asked for.
+    having: Box<[OnceLock<Box<[u32]>>; 128]>,
 }
 
 impl TokenChars {
@@ -40,14 +36,11 @@ impl TokenChars {
             broken: Vec::new(),
             n_first: Box::new([0; 256]),
             long: Vec::new(),
-            longest: 0,
-            longest_from: Box::new([0; 256]),
             having: Box::new([const { OnceLock::new() }; 128]),
         };
         for (id, token) in (0u32..).zip(&tokens) {
             let is_start = |byte: &&u8| !(0x80..0xC0).contains(*byte);
             let n = token.iter().filter(is_start).count() as u32;
-            chars.longest = chars.longest.max(n);
             if n as usize > long_from {
                 chars.long.push((n, id));
             }
@@ -61,10 +54,6 @@ impl TokenChars {
             }
             if let Some(&first) = token.first() {
                 chars.n_first[first as usize] += 1;
-            }
-            for (at, &byte) in token.iter().enumerate() {
-                let longest = &mut chars.longest_from[byte as usize];
-                *longest = (*longest).max((token.len() - at) as u32);
             }
         }
         chars.long.sort_unstable();
@@ -100,26 +89,12 @@ impl TokenChars {
         self.broken.iter().copied().chain(whole)
     }
 
-    /// The tokens that have a byte below 128, and where they have it first.
-    pub fn having(&self, byte: u8, bytes_of: impl Fn(u32) -> usize, blob: &[u8]) -> &[(u32, u32)] {
+    /// The tokens that have a byte below 128.
+    pub fn having(&self, byte: u8) -> &[u32] {
         self.having[byte as usize].get_or_init(|| {
-            let mut at = 0;
-            let mut found = Vec::new();
-            for (id, &set) in (0u32..).zip(&self.ascii) {
-                let end = at + bytes_of(id);
-                if set >> byte & 1 == 1 {
-                    let first = blob[at..end].iter().position(|&here| here == byte);
-                    found.push((id, first.expect("the set has it") as u32));
-                }
-                at = end;
-            }
-            found.into()
+            let has = |set: &u128| set >> byte & 1 == 1;
+            (0u32..).zip(&self.ascii).filter(|(_, set)| has(set)).map(|(id, _)| id).collect()
         })
-    }
-
-    /// The most bytes that a token has from a byte on.
-    pub fn longest_from(&self, byte: u8) -> u32 {
-        self.longest_from[byte as usize]
     }
 
     pub fn heap_bytes(&self) -> usize {
