@@ -10,6 +10,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::chars::CharSet;
 use super::rests::{ALL, HIGH, N_GROUPS, Rests, group};
+use super::token_chars::Blocks;
 use super::vocabulary::Vocabulary;
 use crate::compile::acyclic::Acyclic;
 use crate::compile::utf8::utf8_automaton;
@@ -27,9 +28,6 @@ const MAX_RESTS: usize = 24_576;
 
 /// Where more groups of rests are read, all rests are walked together.
 const MAX_GROUPS: usize = 8;
-
-/// All characters past ASCII.
-const PAST_ASCII: [(u32, u32); 2] = [(0x80, 0xD7FF), (0xE000, 0x10_FFFF)];
 
 #[derive(Debug)]
 pub struct Part {
@@ -152,7 +150,7 @@ impl Part {
 
     /// The rests that begin with a group of bytes.
     pub fn rests(&self, of: u8, vocabulary: &Vocabulary) -> &Rests {
-        let make = || Box::new(Rests::new(of, &self.class, has_all_past_ascii(&self.class), vocabulary));
+        let make = || Box::new(Rests::new(of, &self.class, &self.all, vocabulary));
         self.rests[of as usize].get_or_init(make)
     }
 
@@ -234,25 +232,18 @@ fn runs(class: &CharSet, table: &Table, vocabulary: &Vocabulary) -> (Vec<u32>, u
     let chars = vocabulary.chars();
     let has = |code: &u32| class.iter().any(|&(low, high)| low <= *code && *code <= high);
     let ascii = (0..128).filter(has).fold(0u128, |set, code| set | 1 << code);
-    let [all, none] = [has_all_past_ascii(class), class.iter().all(|range| range.1 < 0x80)];
-    let is_run = |&id: &u32| table.cut(vocabulary.bytes(id)).0 == vocabulary.bytes(id).len();
-    let words = (0u32..).zip(chars.made_of(ascii)).map(|(at, (plain, whole))| match (all, none) {
-        (true, _) => plain | whole,
-        (_, true) => plain,
-        _ => set_bits(&[whole])
-            .filter(|bit| is_run(&(at * 32 + bit)))
-            .fold(plain, |word, bit| word | 1 << bit),
-    });
-    let words: Vec<u32> = words.collect();
+    let (mut words, whole): (Vec<u32>, Vec<u32>) = chars.made_of(ascii).unzip();
+    let class_blocks = Blocks::new(class);
+    for &(id, blocks) in chars.blocks().iter().filter(|token| contains(&whole, token.0)) {
+        let is_run = || table.cut(vocabulary.bytes(id)).0 == vocabulary.bytes(id).len();
+        if blocks & !class_blocks.some == 0 && (blocks & !class_blocks.all == 0 || is_run()) {
+            set(&mut words, id);
+        }
+    }
     let n_runs: usize = words.iter().map(|word| word.count_ones() as usize).sum();
     let n_begun: usize =
         (0..=255).filter(|&byte| table.begins(byte)).map(|byte| chars.n_first(byte)).sum();
     (words, n_begun - n_runs)
-}
-
-fn has_all_past_ascii(class: &CharSet) -> bool {
-    let past = class.iter().filter(|range| range.1 >= 0x80).map(|&(low, high)| (low.max(0x80), high));
-    past.eq(PAST_ASCII)
 }
 
 /// The automaton of a class as a full table that is back at 0 after each character.

@@ -3,7 +3,7 @@
 use super::chars::CharSet;
 use super::part::Table;
 use super::vocabulary::Vocabulary;
-use crate::mask::set_bits;
+use crate::mask::{contains, set_bits};
 use crate::trie::{Trie, leading_bytes};
 
 /// Digits are a group, and so are all bytes past ASCII; every other byte stands for itself.
@@ -67,14 +67,14 @@ struct Rest {
 }
 
 impl Rests {
-    /// The rests of a group of bytes after runs of a class. `whole`: it has all characters past ASCII.
-    pub fn new(group: u8, class: &CharSet, whole: bool, vocabulary: &Vocabulary) -> Rests {
+    /// The rests of a group of bytes after runs of a class; `runs` are tokens that leave none.
+    pub fn new(group: u8, class: &CharSet, runs: &[u32], vocabulary: &Vocabulary) -> Rests {
         let table = &Table::new(class);
         let chars = vocabulary.chars();
         let ends_runs = bytes(group).filter(|&byte| !table.begins(byte));
         let candidates: Box<dyn Iterator<Item = u32>> = match group {
             ALL => Box::new(set_bits(&vocabulary.ordinary)),
-            HIGH => Box::new(chars.past_ascii(whole)),
+            HIGH => Box::new(chars.past_ascii()),
             _ => Box::new(ends_runs.flat_map(|byte| chars.having(byte).iter().copied())),
         };
         let cut = |id: u32| {
@@ -83,7 +83,7 @@ impl Rests {
             let ends_so = token.get(at).is_some_and(|&byte| group == ALL || self::group(byte) == group);
             (ends_so && table.begins(token[0])).then_some(Rest { id, at: at as u32, chars })
         };
-        let rests = candidates.filter_map(cut).collect();
+        let rests = candidates.filter(|&id| !contains(runs, id)).filter_map(cut).collect();
         Rests::assemble(rests, vocabulary)
     }
 
