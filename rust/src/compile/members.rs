@@ -9,8 +9,8 @@ use rustc_hash::FxHashMap;
 
 use super::dfa::Dfa;
 use super::draft::{Action, Draft, DraftRule, Ending, Guard, Label};
-use super::ir::{Members, Node};
 use super::groups::Kind;
+use super::ir::{Members, Node};
 use super::kept::Built;
 use super::remember::identities;
 use super::thompson::{Task, Thompson};

@@ -11,8 +11,8 @@ use super::draft::{Draft, Resolver};
 use super::index::Index;
 use super::mask::{Mask, MaskId, patch};
 use super::part::Part;
-use super::rests::{EARLY, Late, Rests};
 use super::plan::{Chain, Kind};
+use super::rests::{EARLY, Late, Rests};
 use super::skeleton::{Over, Skeleton};
 use super::stack::{CUT, ConfigId, Item};
 use super::steps::Steps;
@@ -189,6 +189,10 @@ impl<'e> Composer<'e> {
     /// Tabs and line breaks with up to 80 blanks begin rests of a JSON string, which reads none of them: without this
     /// `maxLength: 64` would be near its bound all the time.
     fn longest_rest(&self, item: &Item, chain: &Chain, part: &Part) -> u32 {
+        // Nothing that is not counted has a bound.
+        if !chain.counts.contains(&true) {
+            return 0;
+        }
         let program = self.moves.program;
         let frame = self.moves.cache.frames.get(item.frame);
         let beyond = frame.items.iter().map(|item| item.state);

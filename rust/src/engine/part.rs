@@ -43,6 +43,8 @@ pub struct Part {
     pub n_runs: usize,
     /// Bytes that no character of the class begins with: tokens that begin so have no run.
     pub outer_bytes: Vec<u8>,
+    /// Whether a character of the class begins with the byte.
+    begins: Box<[bool; 256]>,
     /// By group of their first byte: the rests of tokens with a run, and of those without one that begin with a byte of the
     /// class. Made when they are asked for: most places read a quote of them, and nothing else.
     rests: Box<[OnceLock<Box<Rests>>; N_GROUPS]>,
@@ -93,6 +95,7 @@ impl Part {
             all,
             long_runs,
             outer_bytes: (0..=255).filter(|&byte| !table.begins(byte)).collect(),
+            begins: Box::new(std::array::from_fn(|byte| table.begins(byte as u8))),
             rests: Box::new([const { OnceLock::new() }; N_GROUPS]),
             others: OnceLock::new(),
             max_before: vocabulary.trie.longest() as u32,
@@ -139,7 +142,7 @@ impl Part {
 
     /// The rests that begin with bytes that are read, and perhaps others, by group.
     pub fn rests_on(&self, read: &[bool; 256], vocabulary: &Vocabulary) -> Vec<(u8, &Rests)> {
-        let ends_runs = |byte: u8| read[byte as usize] && !(byte.is_ascii() && self.begins(byte, byte));
+        let ends_runs = |byte: u8| read[byte as usize] && !(byte.is_ascii() && self.begins[byte as usize]);
         let mut groups: Vec<u8> = (0..=255).filter(|&byte| ends_runs(byte)).map(group).collect();
         groups.dedup();
         if groups.len() > MAX_GROUPS {
@@ -177,7 +180,7 @@ impl Part {
 
     /// Whether a character of the class begins with a byte between two bounds.
     pub fn begins(&self, low: u8, high: u8) -> bool {
-        (low..=high).any(|byte| self.outer_bytes.binary_search(&byte).is_err())
+        self.begins[low as usize..=high as usize].contains(&true)
     }
 
     /// A bitmask of runs, and runs in it that have more than `longest` characters and do not count.
@@ -241,8 +244,7 @@ fn runs(class: &CharSet, table: &Table, vocabulary: &Vocabulary) -> (Vec<u32>, u
         }
     }
     let n_runs: usize = words.iter().map(|word| word.count_ones() as usize).sum();
-    let n_begun: usize =
-        (0..=255).filter(|&byte| table.begins(byte)).map(|byte| chars.n_first(byte)).sum();
+    let n_begun: usize = (0..=255).filter(|&byte| table.begins(byte)).map(|byte| chars.n_first(byte)).sum();
     (words, n_begun - n_runs)
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::chars::{CharSet, contains, intersection, intersects, n_letters, n_others, normal};
-use crate::program::{Action, ByteEdge, COUNT, Guard, Program, StateId};
+use crate::program::{Action, ByteEdge, COUNT, Guard, Program, State, StateId};
 
 /// A class is worth a part from this many ASCII letters or this many other characters on: below that
 /// few tokens are runs, and walking the trie is cheap.
@@ -145,8 +145,7 @@ impl Plans {
     }
 
     fn chain(&mut self, program: &Program, state: StateId, groups: &[Group], first: &Group) -> Option<Chain> {
-        let mut chain =
-            Chain { states: vec![state], counts: Vec::new(), alike: Vec::new(), loops: false };
+        let mut chain = Chain { states: vec![state], counts: Vec::new(), alike: Vec::new(), loops: false };
         let mut next = uniform(groups, &first.class)?;
         let mut was_exact = false;
         loop {
@@ -156,9 +155,7 @@ impl Plans {
             let is_exact = self.is_exact(program, chain.states[chain.states.len() - 1], target, &first.class);
             if let [.., before, last] = chain.states[..] {
                 let alike = was_exact && is_exact;
-                chain
-                    .alike
-                    .push(alike && are_alike(program, [before, last], [last, target], MAX_CHAR_BYTES));
+                chain.alike.push(alike && are_alike(program, [before, last], [last, target], None));
             }
             was_exact = is_exact;
             if chain.states.last() == Some(&target) {
@@ -246,30 +243,78 @@ fn uniform(groups: &[Group], class: &CharSet) -> Option<Option<(StateId, bool)>>
 /// Whether two neighbours on a chain, which lead on to the `next` ones, fare alike with all that is no character of the class.
 ///
 /// `{1,255}` next to other keys is written out, state by state: without this the rests are walked from each of them.
-fn are_alike(program: &Program, pair: [StateId; 2], next: [StateId; 2], bytes_left: u32) -> bool {
-    let [a, b] = pair.map(|state| &program.states[state as usize]);
-    let few = pair.iter().any(|&state| program.has_few_ends(state));
-    let same = !few
-        && (a.accept, a.guard, a.rule, a.records) == (b.accept, b.guard, b.rule, b.records)
-        && (a.valid_from, a.valid_to, a.saturate) == (b.valid_from, b.valid_to, b.saturate)
-        && a.calls.is_empty()
-        && b.calls.is_empty()
-        && a.tokens.is_empty()
-        && b.tokens.is_empty();
+fn are_alike(program: &Program, pair: [StateId; 2], next: [StateId; 2], within: Option<Within>) -> bool {
+    if !have_equal_ends(program, pair) {
+        return false;
+    }
     let [a, b] = pair.map(|state| program.byte_edges(state));
-    same && bytes_left > 0
-        && a.len() == b.len()
+    a.len() == b.len()
         && a.iter().zip(b).all(|(a, b)| {
-            let targets = [a.target, b.target];
-            (a.low, a.high, a.action) == (b.low, b.high, b.action)
-                && (a.target == b.target
-                    || targets == next
-                    || are_alike(program, targets, next, bytes_left - 1))
+            let (targets, bounds) = ([a.target, b.target], [a.low, a.high]);
+            let same = (a.low, a.high, a.action) == (b.low, b.high, b.action);
+            same && (a.target == b.target
+                || match OfChar::new(bounds, within) {
+                    // All that reaches the next ones are whole characters: those of the class, as it is exact.
+                    OfChar::End => targets == next,
+                    OfChar::GoOn(within) => are_alike(program, targets, next, Some(within)),
+                    OfChar::Unclear => false,
+                })
         })
 }
 
-/// Of a character in UTF-8.
-const MAX_CHAR_BYTES: u32 = 4;
+/// Whether two states differ at most in where their bytes lead.
+fn have_equal_ends(program: &Program, pair: [StateId; 2]) -> bool {
+    let [a, b] = pair.map(|state| &program.states[state as usize]);
+    let plain = |state: &State| state.calls.is_empty() && state.tokens.is_empty();
+    plain(a)
+        && plain(b)
+        && (a.accept, a.guard, a.rule, a.records) == (b.accept, b.guard, b.rule, b.records)
+        && (a.accept_from, a.valid_from, a.valid_to, a.saturate)
+            == (b.accept_from, b.valid_from, b.valid_to, b.saturate)
+        && !pair.iter().any(|&state| program.has_few_ends(state))
+}
+
+/// Within a character of several bytes: the bounds of its first one, and how many were read.
+#[derive(Clone, Copy)]
+struct Within {
+    lead: [u8; 2],
+    read: usize,
+}
+
+/// What bytes between two bounds do to a character.
+enum OfChar {
+    End,
+    GoOn(Within),
+    /// Not all of them do either.
+    Unclear,
+}
+
+impl OfChar {
+    fn new([low, high]: [u8; 2], within: Option<Within>) -> OfChar {
+        let Some(Within { lead, read }) = within else {
+            return match (low, high) {
+                (_, 0..=0x7F) => OfChar::End,
+                (0xC2.., ..=0xF4) => OfChar::GoOn(Within { lead: [low, high], read: 1 }),
+                _ => OfChar::Unclear,
+            };
+        };
+        let length = |byte: u8| 2 + usize::from(byte >= 0xE0) + usize::from(byte >= 0xF0);
+        let has = |byte: u8| read == 1 && lead[0] <= byte && byte <= lead[1];
+        // Neither overlong forms, nor surrogates, nor what is past the last plane.
+        let bounds_of = |lowest: u8, highest: u8| lowest <= low && high <= highest;
+        let fits = length(lead[0]) == length(lead[1])
+            && bounds_of(0x80, 0xBF)
+            && (!has(0xE0) || bounds_of(0xA0, 0xBF))
+            && (!has(0xED) || bounds_of(0x80, 0x9F))
+            && (!has(0xF0) || bounds_of(0x90, 0xBF))
+            && (!has(0xF4) || bounds_of(0x80, 0x8F));
+        match read + 1 < length(lead[0]) {
+            _ if !fits => OfChar::Unclear,
+            true => OfChar::GoOn(Within { lead, read: read + 1 }),
+            false => OfChar::End,
+        }
+    }
+}
 
 fn worth_a_look(program: &Program, state: StateId) -> bool {
     let edges = program.byte_edges(state);

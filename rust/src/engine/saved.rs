@@ -246,9 +246,8 @@ mod tests {
 
     /// All that parts hold but their serials, which tell apart even equal ones.
     fn content(vocabulary: &Vocabulary) -> Vec<String> {
-        let shown = |(class, part): &(CharSet, Arc<Part>)| {
-            format!("{class:?} {:?} {}", part.saved(), part.n_runs)
-        };
+        let shown =
+            |(class, part): &(CharSet, Arc<Part>)| format!("{class:?} {:?} {}", part.saved(), part.n_runs);
         vocabulary.parts().iter().map(shown).collect()
     }
 

@@ -110,7 +110,8 @@ impl TokenChars {
     }
 
     pub fn heap_bytes(&self) -> usize {
-        let having: usize = self.having.iter().filter_map(OnceLock::get).map(|list| size_of_val(&**list)).sum();
+        let having: usize =
+            self.having.iter().filter_map(OnceLock::get).map(|list| size_of_val(&**list)).sum();
         let ids = self.plain.len() + self.whole.len() + self.broken.len() + 2 * self.long.len();
         let ids = ids + 4 * self.blocks.len();
         self.ascii.len() * size_of::<u128>() + ids * 4 + having + 2 * 1024 + 128 * 24

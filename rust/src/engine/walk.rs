@@ -1,6 +1,5 @@
 //! The hot loop: which strings of a trie can be read from a configuration?
 
-
 use super::closure::Moves;
 use super::stack::{Config, DEAD, FIRST_ID, Opened, UNKNOWN};
 use super::work::Work;
