@@ -121,11 +121,17 @@ impl Resolver<'_, '_> {
         if old.as_ref().is_some_and(Vec::is_empty) {
             return;
         }
+        // PERF: one look tells most ends from all of them, which are some 20.
+        let mut begun = [false; 256];
+        let firsts = old.iter().flatten().filter_map(|end| end.first());
+        firsts.for_each(|&byte| begun[byte as usize] = true);
         let mut name = Vec::new();
         for &(token, end) in &group.ends {
             let bytes = &self.index.vocabulary.bytes(token)[group.before.len()..end as usize];
             let is_new = match &old {
-                Some(old) if !bytes.contains(&b'\\') => !old.contains(&bytes),
+                Some(old) if !bytes.contains(&b'\\') => {
+                    !bytes.first().is_some_and(|&byte| begun[byte as usize]) || !old.contains(&bytes)
+                }
                 _ => self.moves.is_new_key(key, bytes, &mut name),
             };
             if !is_new {
