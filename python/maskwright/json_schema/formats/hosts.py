@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from maskwright.json_schema.formats.language import Both, Either, Format, Joined, Language
+from maskwright.json_schema.formats.language import Both, Either, Format, Joined, Language, Many
 
 __all__ = ["ASCII_LABEL", "FORMATS", "IPV4", "IPV6"]
 
@@ -33,12 +33,16 @@ _LETTER = "[A-Za-z0-9]"
 ASCII_LABEL = f"{_LETTER}(?:[A-Za-z0-9\\-]{{0,61}}{_LETTER})?"
 _HOST_NAME = rf"{ASCII_LABEL}(?:\.{ASCII_LABEL})*"
 
+_COUNTED_LABEL = Both((f"{_LETTER}+(?:-+{_LETTER}+)*", "[A-Za-z0-9\\-]{1,63}"))
+"""The same labels, with the count beside them: in `ASCII_LABEL` a letter may be the last one or not, and a
+state that may be two places takes 1 to 3 ms a mask with 128,000 tokens."""
+
 _ATOM = r"A-Za-z0-9!#$%&'*+\-/=?^_`{|}~"
 _LITERAL = rf"\[(?:{IPV4}|[Ii][Pp][Vv]6:{IPV6})\]"
 _BEYOND_ASCII = r"\u{80}-\u{10FFFF}"
 
 
-def _mailbox(more: str, label: str, counted: bool) -> Language:
+def _mailbox(more: str, label: Language, counted: bool) -> Language:
     """A mailbox. `more`: characters beyond ASCII; `label`: a label of the domain.
 
     `counted`: the part before @ has at most 64 octets. The bound stands beside what it bounds: an
@@ -49,7 +53,8 @@ def _mailbox(more: str, label: str, counted: bool) -> Language:
     if counted:
         words = Both((words, f"[{_ATOM}.]{{1,64}}"))
         quoted = Both((quoted, "[ -~]{2,64}"))
-    return Joined((Either((words, quoted)), rf"@(?:{label}(?:\.{label})*|{_LITERAL})"))
+    domain = Joined((label, Many(Joined((r"\.", label)))))
+    return Joined((Either((words, quoted)), "@", Either((domain, _LITERAL))))
 
 
 _WIDE_LETTER = f"[A-Za-z0-9{_BEYOND_ASCII}]"
@@ -68,7 +73,7 @@ FORMATS = (
     Format(
         "email",
         "RFC 5321, 4.1.2 Mailbox and 4.5.3.1.1",
-        _mailbox("", ASCII_LABEL, counted=True),
+        _mailbox("", _COUNTED_LABEL, counted=True),
         limits="the length of the domain as a whole is not counted; there are no address literals but IPv4 "
         "and IPv6, as no other is registered",
     ),
