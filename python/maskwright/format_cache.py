@@ -9,15 +9,15 @@ from maskwright.index import Index
 
 __all__ = ["FormatCache"]
 
-_HITS_BETWEEN_COUNTS = 256
+_USES_BETWEEN_COUNTS = 256
 
 
 class FormatCache:
     """Least recently used first out.
 
-    An index grows while it is used, so sizes are asked anew: at each new format, and after some hits
-    (asking a thousand indexes takes 0.3 ms). `source` is a digest of a text and its options, `key` of the
-    format that they stand for.
+    An index grows while it is used, so sizes are asked anew, but not each time (asking a thousand indexes
+    takes 0.3 ms): where what is known of them is too much already, and after some uses. `source` is a digest
+    of a text and its options, `key` of the format that they stand for.
     """
 
     def __init__(self, max_bytes: int) -> None:
@@ -25,6 +25,8 @@ class FormatCache:
         self.hits = 0
         self.misses = 0
         self.evicted = 0
+        self._held = 0
+        """Bytes when sizes were last asked for, with the new indexes since."""
         self._lock = Lock()
         self._indexes: OrderedDict[str, Index] = OrderedDict()
         self._keys: OrderedDict[bytes, str] = OrderedDict()
@@ -46,6 +48,7 @@ class FormatCache:
             index = self._indexes.get(key)
             if index is None:
                 self.misses += 1
+                self._used()
                 return None
             self._remember(source, key)
             self._hit(key)
@@ -57,13 +60,18 @@ class FormatCache:
             index = self._indexes.setdefault(key, index)
             self._indexes.move_to_end(key)
             self._remember(source, key)
-            self._evict()
+            self._held += index.n_bytes
+            if self._held > self.max_bytes:
+                self._evict()
             return index
 
     def _hit(self, key: str) -> None:
         self.hits += 1
         self._indexes.move_to_end(key)
-        if self.hits % _HITS_BETWEEN_COUNTS == 0:
+        self._used()
+
+    def _used(self) -> None:
+        if (self.hits + self.misses) % _USES_BETWEEN_COUNTS == 0:
             self._evict()
 
     def _remember(self, source: bytes, key: str) -> None:
@@ -75,10 +83,10 @@ class FormatCache:
 
     def _evict(self) -> None:
         """Oldest first; the newest index stays, however large."""
-        held = self._bytes()
-        while held > self.max_bytes and len(self._indexes) > 1:
+        self._held = self._bytes()
+        while self._held > self.max_bytes and len(self._indexes) > 1:
             _, index = self._indexes.popitem(last=False)
-            held -= index.n_bytes
+            self._held -= index.n_bytes
             self.evicted += 1
 
     def _bytes(self) -> int:

@@ -34,7 +34,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -128,11 +128,15 @@ class Grammar:
     @property
     def key(self) -> str:
         """SHA-256 in hex of the nodes, the rules and the root. Names do not count."""
-        digest = sha256(self.words)
-        digest.update(b"|%d|" % len(self.words))
-        digest.update(self.blob)
-        digest.update(repr((self.rules, self.root)).encode())
+        digest = sha256()
+        self.add_to(digest)
         return digest.hexdigest()
+
+    def add_to(self, digest: Any) -> None:
+        """Add to a digest what tells this format from others: `key` is made so."""
+        digest.update(b"%d %d %r %d|" % (len(self.words), len(self.blob), self.rules, self.root))
+        digest.update(self.words)
+        digest.update(self.blob)
 
 
 @dataclass(frozen=True, slots=True)

