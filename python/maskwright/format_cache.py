@@ -15,9 +15,9 @@ _USES_BETWEEN_COUNTS = 256
 class FormatCache:
     """Least recently used first out.
 
-    An index grows while it is used, so sizes are asked anew, but not each time (asking a thousand indexes
-    takes 0.3 ms): where what is known of them is too much already, and after some uses. `source` is a digest
-    of a text and its options, `key` of the format that they stand for.
+    An index grows while it is used, so sizes are asked anew, but only after some uses: to ask a thousand
+    indexes takes 0.3 ms. `source` is a digest of a text and its options, `key` of the format that they stand
+    for.
     """
 
     def __init__(self, max_bytes: int) -> None:
@@ -25,14 +25,18 @@ class FormatCache:
         self.hits = 0
         self.misses = 0
         self.evicted = 0
+        self._sizes: dict[str, int] = {}
+        """Bytes of each index when it was last asked."""
         self._held = 0
-        """Bytes when sizes were last asked for, with the new indexes since."""
+        """All of them."""
         self._lock = Lock()
         self._indexes: OrderedDict[str, Index] = OrderedDict()
         self._keys: OrderedDict[bytes, str] = OrderedDict()
 
     def find(self, source: bytes) -> Index | None:
         """The index made from the same text and options, if it is kept."""
+        if source not in self._keys:  # without the lock: a new format has enough to wait for
+            return None
         with self._lock:
             key = self._keys.get(source)
             index = self._indexes.get(key) if key is not None else None
@@ -57,12 +61,16 @@ class FormatCache:
     def add(self, source: bytes, key: str, index: Index) -> Index:
         """Keep an index, unless another thread was faster: then that one is returned."""
         with self._lock:
-            index = self._indexes.setdefault(key, index)
-            self._indexes.move_to_end(key)
+            known = self._indexes.get(key)
+            if known is None:
+                self._indexes[key] = index
+                self._sizes[key] = size = index.n_bytes
+                self._held += size
+            else:
+                self._indexes.move_to_end(key)
+                index = known
             self._remember(source, key)
-            self._held += index.n_bytes
-            if self._held > self.max_bytes:
-                self._evict()
+            self._evict()
             return index
 
     def _hit(self, key: str) -> None:
@@ -72,6 +80,8 @@ class FormatCache:
 
     def _used(self) -> None:
         if (self.hits + self.misses) % _USES_BETWEEN_COUNTS == 0:
+            self._sizes = {key: index.n_bytes for key, index in self._indexes.items()}
+            self._held = sum(self._sizes.values())
             self._evict()
 
     def _remember(self, source: bytes, key: str) -> None:
@@ -83,21 +93,17 @@ class FormatCache:
 
     def _evict(self) -> None:
         """Oldest first; the newest index stays, however large."""
-        self._held = self._bytes()
         while self._held > self.max_bytes and len(self._indexes) > 1:
-            _, index = self._indexes.popitem(last=False)
-            self._held -= index.n_bytes
+            key, _ = self._indexes.popitem(last=False)
+            self._held -= self._sizes.pop(key)
             self.evicted += 1
-
-    def _bytes(self) -> int:
-        return sum(index.n_bytes for index in self._indexes.values())
 
     def stats(self) -> dict[str, int]:
         """Counts of formats, bytes, hits, misses and evictions."""
         with self._lock:
             return {
                 "formats": len(self._indexes),
-                "bytes": self._bytes(),
+                "bytes": sum(index.n_bytes for index in self._indexes.values()),
                 "hits": self.hits,
                 "misses": self.misses,
                 "evicted": self.evicted,

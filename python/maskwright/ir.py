@@ -134,9 +134,8 @@ class Grammar:
 
     def add_to(self, digest: Any) -> None:
         """Add to a digest what tells this format from others: `key` is made so."""
-        digest.update(b"%d %d %r %d|" % (len(self.words), len(self.blob), self.rules, self.root))
-        digest.update(self.words)
-        digest.update(self.blob)
+        sizes = b"%d %d %r %d|" % (len(self.words), len(self.blob), self.rules, self.root)
+        digest.update(sizes + self.words + self.blob)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +171,10 @@ class Builder:
         "_chars",
         "_count",
         "_ids",
+        "_known_blobs",
+        "_known_chars",
+        "_known_ids",
+        "_known_literals",
         "_literals",
         "_names",
         "_rules",
@@ -182,6 +185,11 @@ class Builder:
         self._before = b""
         self._words: list[int] = []
         self._blob = bytearray()
+        # What is there already; first what was there when this builder was copied, which nobody changes.
+        self._known_blobs: dict[bytes, int] = {}
+        self._known_chars: dict[tuple[tuple[int, int], ...], Node] = {}
+        self._known_ids: dict[tuple[int, ...], Node] = {}
+        self._known_literals: dict[bytes, Node] = {}
         self._blobs: dict[bytes, int] = {}
         self._chars: dict[tuple[tuple[int, int], ...], Node] = {}
         self._ids: dict[tuple[int, ...], Node] = {}
@@ -191,7 +199,8 @@ class Builder:
         self._names: list[str] = []
 
     def copy(self) -> Builder:
-        """A builder that goes on from here, on its own.
+        """A builder that goes on from here, on its own. What the copy of a copy takes
+        hangs on what was added since.
 
         >>> b = Builder()
         >>> first = b.literal(b"a")
@@ -203,10 +212,11 @@ class Builder:
         made._before = self._encoded()
         made._words = []
         made._blob = self._blob.copy()
-        made._blobs = self._blobs.copy()
-        made._chars = self._chars.copy()
-        made._ids = self._ids.copy()
-        made._literals = self._literals.copy()
+        made._known_blobs = _joined(self._known_blobs, self._blobs)
+        made._known_chars = _joined(self._known_chars, self._chars)
+        made._known_ids = _joined(self._known_ids, self._ids)
+        made._known_literals = _joined(self._known_literals, self._literals)
+        made._blobs, made._chars, made._ids, made._literals = {}, {}, {}, {}
         made._count = self._count
         made._rules = self._rules.copy()
         made._names = self._names.copy()
@@ -220,12 +230,14 @@ class Builder:
 
     def literal(self, text: bytes) -> Node:
         """Exactly these bytes."""
-        found = self._literals.get(text)
+        found = self._known_literals.get(text)
         if found is None:
-            found = self._literals[text] = self._count
-            self._words += (OP_LITERAL, 2, len(self._blob), len(text))
-            self._blob += text
-            self._count += 1
+            count = self._count
+            found = self._literals.setdefault(text, count)
+            if found == count:
+                self._words += (OP_LITERAL, 2, len(self._blob), len(text))
+                self._blob += text
+                self._count = count + 1
         return found
 
     def byte_class(self, members: Iterable[int]) -> Node:
@@ -240,10 +252,12 @@ class Builder:
     def chars(self, ranges: Iterable[tuple[int, int]]) -> Node:
         """One character whose code point is in one of the inclusive `ranges`, as UTF-8."""
         # Unicode classes have up to 700 ranges, and patterns name them again and again.
-        known = tuple(ranges)
-        node = self._chars.get(known)
+        key = tuple(ranges)
+        node = self._known_chars.get(key)
         if node is None:
-            node = self._chars[known] = self._new_chars(known)
+            node = self._chars.get(key)
+        if node is None:
+            node = self._chars[key] = self._new_chars(key)
         return node
 
     def _new_chars(self, ranges: tuple[tuple[int, int], ...]) -> Node:
@@ -515,15 +529,19 @@ class Builder:
             start = end
 
     def _node(self, record: tuple[int, ...]) -> Node:
-        count = self._count
-        node = self._ids.setdefault(record, count)
-        if node == count:
-            self._words += record
-            self._count = count + 1
+        node = self._known_ids.get(record)
+        if node is None:
+            count = self._count
+            node = self._ids.setdefault(record, count)
+            if node == count:
+                self._words += record
+                self._count = count + 1
         return node
 
     def _store(self, text: bytes) -> int:
-        found = self._blobs.get(text)
+        found = self._known_blobs.get(text)
+        if found is None:
+            found = self._blobs.get(text)
         if found is None:
             found = self._blobs[text] = len(self._blob)
             self._blob += text
@@ -559,6 +577,10 @@ def merge_ranges(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
         else:
             merged.append((low, high))
     return merged
+
+
+def _joined(known: dict[Any, int], own: dict[Any, int]) -> dict[Any, int]:
+    return {**known, **own} if own else known
 
 
 if array("I").itemsize != 4:  # pragma: no cover - no such platform is supported

@@ -54,6 +54,8 @@ class Options:
     registry: Any = field(default=None, compare=False)
     unsupported: Literal["error", "ignore"] = "error"
     unknown_keywords: Literal["annotate", "error"] = "annotate"
+    ordered: bool = field(init=False, repr=False, compare=False)
+    """Whether members come in schema order."""
     layout: Whitespace = field(init=False, repr=False, compare=False)
     """Where white space is, as `whitespace`, `indent` and `style` say together."""
     key: str = field(init=False, repr=False, compare=False)
@@ -81,12 +83,8 @@ class Options:
                 where="registry",
                 code="argument.registry",
             )
+        object.__setattr__(self, "ordered", self.style == "generate" and self.property_order != "any")
         object.__setattr__(self, "key", repr(self) if self.registry is None else "")
-
-    @property
-    def ordered(self) -> bool:
-        """Whether members come in schema order."""
-        return self.style == "generate" and self.property_order != "any"
 
 
 _REGISTRY = 6
@@ -140,10 +138,6 @@ class SchemaCompile:
         if write:
             self.write()
 
-    def write(self) -> None:
-        """Make the grammar."""
-        self.grammar = self._grammar()
-
     def _reader(self) -> Reader:
         return Reader(
             self.documents, assert_formats=self.options.formats == "enforce", ignored=frozenset(self._dropped)
@@ -152,15 +146,17 @@ class SchemaCompile:
     def _root(self) -> Form:
         return self.reader.forms.schema(self.documents.root_place())
 
-    def _grammar(self) -> Grammar:
+    def write(self) -> None:
+        """Make the grammar."""
         while True:
             try:
-                return self._write()
+                self.grammar = self._written()
+                return
             except Unsupported as refusal:
                 if self.options.unsupported == "error" or not self._drop(refusal):
                     raise
 
-    def _write(self) -> Grammar:
+    def _written(self) -> Grammar:
         options = self.options
         writer = self._writer = Writer(
             self.reader, options.style, options.layout, options.ordered, pointer_names=self._pointer_names

@@ -105,7 +105,7 @@ class Writer:
         rule = self.builder.rule(name)
         if rule > MAX_RULES:
             raise LimitError("the schema has too many parts", limit="schema_rules", value=MAX_RULES)
-        self.later(rule, write, place)
+        self._waiting.append((rule, write, place or self.place))
         return self.builder.reference(rule)
 
     def later(self, rule: int, write: Callable[[], Node], place: Place | None = None) -> None:
