@@ -192,8 +192,8 @@ class Compiler:
         options = options_of(
             style, whitespace, indent, property_order, formats, draft, registry, unsupported, unknown_keywords
         )
-        text = _schema_text(schema) if registry is None else None
-        return self._compile_schema(schema, options, text)
+        text = schema if isinstance(schema, str) else _schema_text(schema)
+        return self._compile_schema(schema, options, text if registry is None else None)
 
     def json_object(
         self, *, whitespace: Literal["flexible", "compact", "spaced"] | Whitespace | None = None
@@ -413,8 +413,8 @@ def _check(name: str, value: object, fits: bool, what: str, *, try_: str | None 
 
 def _schema_text(schema: Any) -> str | None:
     """A text for the cache's key; None for a schema that JSON cannot write, or that is nested too deeply."""
-    if isinstance(schema, (str, bytes)):
-        return schema if isinstance(schema, str) else schema.decode("latin-1")
+    if isinstance(schema, bytes):
+        return schema.decode("latin-1")
     try:
         return json.dumps(schema)
     except (TypeError, ValueError, RecursionError):

@@ -52,7 +52,8 @@ class FormatCache:
             index = self._indexes.get(key)
             if index is None:
                 self.misses += 1
-                self._used()
+                if (self.hits + self.misses) % _USES_BETWEEN_COUNTS == 0:
+                    self._count()
                 return None
             self._remember(source, key)
             self._hit(key)
@@ -70,19 +71,20 @@ class FormatCache:
                 self._indexes.move_to_end(key)
                 index = known
             self._remember(source, key)
-            self._evict()
+            if self._held > self.max_bytes:
+                self._evict()
             return index
 
     def _hit(self, key: str) -> None:
         self.hits += 1
         self._indexes.move_to_end(key)
-        self._used()
-
-    def _used(self) -> None:
         if (self.hits + self.misses) % _USES_BETWEEN_COUNTS == 0:
-            self._sizes = {key: index.n_bytes for key, index in self._indexes.items()}
-            self._held = sum(self._sizes.values())
-            self._evict()
+            self._count()
+
+    def _count(self) -> None:
+        self._sizes = {key: index.n_bytes for key, index in self._indexes.items()}
+        self._held = sum(self._sizes.values())
+        self._evict()
 
     def _remember(self, source: bytes, key: str) -> None:
         """Several texts may stand for one format: at most four each are remembered on average."""

@@ -212,10 +212,13 @@ class Builder:
         made._before = self._encoded()
         made._words = []
         made._blob = self._blob.copy()
-        made._known_blobs = _joined(self._known_blobs, self._blobs)
-        made._known_chars = _joined(self._known_chars, self._chars)
-        made._known_ids = _joined(self._known_ids, self._ids)
-        made._known_literals = _joined(self._known_literals, self._literals)
+        made._known_blobs, made._known_chars = self._known_blobs, self._known_chars
+        made._known_ids, made._known_literals = self._known_ids, self._known_literals
+        if self._words:
+            made._known_blobs = {**self._known_blobs, **self._blobs}
+            made._known_chars = {**self._known_chars, **self._chars}
+            made._known_ids = {**self._known_ids, **self._ids}
+            made._known_literals = {**self._known_literals, **self._literals}
         made._blobs, made._chars, made._ids, made._literals = {}, {}, {}, {}
         made._count = self._count
         made._rules = self._rules.copy()
@@ -577,10 +580,6 @@ def merge_ranges(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
         else:
             merged.append((low, high))
     return merged
-
-
-def _joined(known: dict[Any, int], own: dict[Any, int]) -> dict[Any, int]:
-    return {**known, **own} if own else known
 
 
 if array("I").itemsize != 4:  # pragma: no cover - no such platform is supported

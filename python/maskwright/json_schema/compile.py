@@ -13,6 +13,7 @@ from maskwright.json_schema.conflict import explain_no_value
 from maskwright.json_schema.forms import Form
 from maskwright.json_schema.keywords import Draft
 from maskwright.json_schema.places import Documents
+from maskwright.json_schema.prelude import Prelude, prelude
 from maskwright.json_schema.probe import compile_bytes
 from maskwright.json_schema.reading import Reader
 from maskwright.json_schema.refusals import Unsupported, unsupported
@@ -56,8 +57,8 @@ class Options:
     unknown_keywords: Literal["annotate", "error"] = "annotate"
     ordered: bool = field(init=False, repr=False, compare=False)
     """Whether members come in schema order."""
-    layout: Whitespace = field(init=False, repr=False, compare=False)
-    """Where white space is, as `whitespace`, `indent` and `style` say together."""
+    begun: Prelude = field(init=False, repr=False, compare=False)
+    """What every grammar begins with, by `style`, `whitespace` and `indent`."""
     key: str = field(init=False, repr=False, compare=False)
     """Equal for options that read every schema alike; empty beside a registry, which says too much."""
 
@@ -75,7 +76,8 @@ class Options:
                 try_='property_order="schema" with style="generate"',
                 code="argument.property_order",
             )
-        object.__setattr__(self, "layout", choose_whitespace(self.whitespace, self.indent, self.style))
+        layout = choose_whitespace(self.whitespace, self.indent, self.style)
+        object.__setattr__(self, "begun", prelude(self.style, layout))
         if not (self.registry is None or isinstance(self.registry, Mapping)):
             raise MaskwrightError(
                 "registry must be {uri: schema} or a referencing.Registry, "
@@ -113,6 +115,7 @@ class SchemaCompile:
     """One schema on its way. `grammar` is the result, `ignored` what was dropped."""
 
     grammar: Grammar
+    root: Form
 
     def __init__(
         self, schema: Any, options: Options, *, write: bool = True, pointer_names: bool = False
@@ -129,8 +132,7 @@ class SchemaCompile:
         self.documents = Documents(schema, draft, options.registry)
         self.ignored: list[Ignored] = []
         self._dropped: set[tuple[int, str]] = set()
-        self.reader = self._reader()
-        self.root = self._root()
+        self._begin()
         if options.unknown_keywords == "error":
             from maskwright.json_schema.report import refuse_unknown  # noqa: PLC0415 - only where it is asked for
 
@@ -138,13 +140,12 @@ class SchemaCompile:
         if write:
             self.write()
 
-    def _reader(self) -> Reader:
-        return Reader(
+    def _begin(self) -> None:
+        """Read the schema anew."""
+        self.reader = Reader(
             self.documents, assert_formats=self.options.formats == "enforce", ignored=frozenset(self._dropped)
         )
-
-    def _root(self) -> Form:
-        return self.reader.forms.schema(self.documents.root_place())
+        self.root = self.reader.forms.schema(self.documents.root_place())
 
     def write(self) -> None:
         """Make the grammar."""
@@ -159,7 +160,7 @@ class SchemaCompile:
     def _written(self) -> Grammar:
         options = self.options
         writer = self._writer = Writer(
-            self.reader, options.style, options.layout, options.ordered, pointer_names=self._pointer_names
+            self.reader, options.style, options.begun, options.ordered, pointer_names=self._pointer_names
         )
         try:
             return writer.grammar(self.root)
@@ -178,8 +179,7 @@ class SchemaCompile:
             return False
         self._dropped.add(key)
         self.ignored.append(Ignored(refusal.pointer, keyword, refusal.why or ""))
-        self.reader = self._reader()
-        self.root = self._root()
+        self._begin()
         return True
 
     def retry(self, error: GrammarError) -> None:

@@ -7,6 +7,7 @@ their own: a member that is a string takes 2 µs, by way of a form and its claus
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from maskwright.ir import Node
@@ -188,7 +189,7 @@ def _object(writer: Writer, place: Place, flags: int, names: Names | None) -> No
         if not flags & Part.OBJECT:
             return writer.any_object
         if _OTHER_MEMBERS.isdisjoint(place.schema) and reader.reads_all(place):
-            return writer.rule(writer.name(place), lambda: _declared_object(writer, place), place)
+            return writer.rule(writer.name(place), partial(_declared_object, writer, place), place)
     reader.algebra.place = place
     members = reader.members(place)
     if members is None:
@@ -201,7 +202,9 @@ def _declared_object(writer: Writer, place: Place) -> Node:
     reader, schema, spell = writer.reader, place.schema, writer.spelling.literal
     properties = reader.properties(place, schema)
     required = reader.names(place, schema["required"], "required") if "required" in schema else ()
-    rest = reader.child(place, schema.get("additionalProperties", True), "additionalProperties")
+    rest = TRUE
+    if "additionalProperties" in schema:
+        rest = reader.child(place, schema["additionalProperties"], "additionalProperties")
     needed = frozenset(required)
     declared = []
     for key, inner in properties.items():
@@ -209,13 +212,13 @@ def _declared_object(writer: Writer, place: Place) -> Node:
             tail = tail_at(writer, place, inner, "properties", key)
             declared.append((spell(key), tail, key in needed))
         elif key in needed:
-            return writer.builder.empty()
+            return writer.nothing
         elif rest is not FALSE:
-            declared.append((spell(key), writer.builder.empty(), False))
+            declared.append((spell(key), writer.nothing, False))
     for key in dict.fromkeys(required):
         if key not in properties:
             if rest is FALSE:
-                return writer.builder.empty()
+                return writer.nothing
             declared.append((spell(key), writer.tail(rest), True))
     if not declared and rest is TRUE:
         return writer.any_object
