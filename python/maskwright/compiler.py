@@ -8,7 +8,7 @@ import operator
 import os
 import time
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import cache
 from hashlib import blake2b
 from itertools import count
@@ -41,6 +41,9 @@ _UNNAMED = count()
 
 KEY_BYTES = 32
 """Of the hash that names a format."""
+
+MAX_KEPT_TEXT = 2_000
+"""Characters of a schema that stand for themselves in the cache: a digest takes 25 µs in a busy process."""
 
 DEFAULT_CACHE_BYTES = 512 << 20
 """Room for some thousands of formats in use."""
@@ -282,9 +285,9 @@ class Compiler:
         return f"<Compiler for {len(self.vocabulary)} ids, {size}>"
 
     def _compile(
-        self, source: tuple[Any, ...], read: Read, name: str | None = None, source_key: bytes | None = None
+        self, source: tuple[Any, ...], read: Read, name: str | None = None, source_key: Hashable = None
     ) -> Index:
-        """The index of `source`, which says all that matters; `source_key` is a digest of it."""
+        """The index of `source`, which says all that matters, and so does `source_key` if there is one."""
         if source_key is None:
             # A text may be large: what is kept of it is a digest. repr tells 1 from True, and str from bytes.
             source_key = blake2b(repr(source).encode()).digest()
@@ -302,7 +305,7 @@ class Compiler:
                 self._failures += failed
         return index
 
-    def _made(self, source: tuple[Any, ...], source_key: bytes, read: Read, name: str) -> Index:
+    def _made(self, source: tuple[Any, ...], source_key: Hashable, read: Read, name: str) -> Index:
         """The index of a source that the cache does not know."""
         begin = time.perf_counter()
         grammar, notes = read()
@@ -350,10 +353,10 @@ class Compiler:
             return work[0].grammar, tuple(work[0].ignored)
 
         known = text if text is not None else f"unnamed {next(_UNNAMED)}"
-        # The type: a dict and its JSON text need not mean the same, as a dict's floats were rounded. No part
-        # but the last has a zero in it. A text may have half a surrogate pair.
-        parts = f"schema\0{type(schema).__name__}\0{options.key}\0{known}"
-        source_key = blake2b(parts.encode("utf-8", "surrogatepass")).digest()
+        # The type: a dict and its JSON text need not mean the same, as a dict's floats were rounded.
+        source_key: Hashable = (type(schema).__name__, options.key, known)
+        if len(known) > MAX_KEPT_TEXT:
+            source_key = blake2b(repr(source_key).encode()).digest()
         while True:
             try:
                 return self._compile(("schema", known), read, None, source_key)

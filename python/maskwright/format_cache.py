@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Hashable
 from threading import Lock
 
 from maskwright.index import Index
@@ -16,8 +17,8 @@ class FormatCache:
     """Least recently used first out.
 
     An index grows while it is used, so sizes are asked anew, but only after some uses: to ask a thousand
-    indexes takes 0.3 ms. `source` is a digest of a text and its options, `key` of the format that they stand
-    for.
+    indexes takes 0.3 ms. `source` is a text with its options, or a digest of that, `key` a digest of
+    the format that they stand for.
     """
 
     def __init__(self, max_bytes: int) -> None:
@@ -31,9 +32,9 @@ class FormatCache:
         """All of them."""
         self._lock = Lock()
         self._indexes: OrderedDict[str, Index] = OrderedDict()
-        self._keys: OrderedDict[bytes, str] = OrderedDict()
+        self._keys: OrderedDict[Hashable, str] = OrderedDict()
 
-    def find(self, source: bytes) -> Index | None:
+    def find(self, source: Hashable) -> Index | None:
         """The index made from the same text and options, if it is kept."""
         if source not in self._keys:  # without the lock: a new format has enough to wait for
             return None
@@ -46,7 +47,7 @@ class FormatCache:
             self._hit(key)
             return index
 
-    def find_format(self, source: bytes, key: str) -> Index | None:
+    def find_format(self, source: Hashable, key: str) -> Index | None:
         """The index of the same format, whatever it was made from; it is found by this text from now on."""
         with self._lock:
             index = self._indexes.get(key)
@@ -59,7 +60,7 @@ class FormatCache:
             self._hit(key)
             return index
 
-    def add(self, source: bytes, key: str, index: Index) -> Index:
+    def add(self, source: Hashable, key: str, index: Index) -> Index:
         """Keep an index, unless another thread was faster: then that one is returned."""
         with self._lock:
             known = self._indexes.get(key)
@@ -86,7 +87,7 @@ class FormatCache:
         self._held = sum(self._sizes.values())
         self._evict()
 
-    def _remember(self, source: bytes, key: str) -> None:
+    def _remember(self, source: Hashable, key: str) -> None:
         """Several texts may stand for one format: at most four each are remembered on average."""
         self._keys[source] = key
         self._keys.move_to_end(source)

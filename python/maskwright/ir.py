@@ -233,15 +233,24 @@ class Builder:
 
     def literal(self, text: bytes) -> Node:
         """Exactly these bytes."""
-        found = self._known_literals.get(text)
-        if found is None:
-            count = self._count
-            found = self._literals.setdefault(text, count)
-            if found == count:
-                self._words += (OP_LITERAL, 2, len(self._blob), len(text))
-                self._blob += text
-                self._count = count + 1
-        return found
+        return self.each_literal((text,))[0]
+
+    def each_literal(self, texts: Sequence[bytes]) -> list[Node]:
+        """`literal` of each text."""
+        known, own, count = self._known_literals, self._literals, self._count
+        words, blob = self._words, self._blob
+        nodes: list[Node] = []
+        for text in texts:
+            found = known.get(text)
+            if found is None:
+                found = own.setdefault(text, count)
+                if found == count:
+                    words += (OP_LITERAL, 2, len(blob), len(text))
+                    blob += text
+                    count += 1
+            nodes.append(found)
+        self._count = count
+        return nodes
 
     def byte_class(self, members: Iterable[int]) -> Node:
         """One byte out of `members`."""

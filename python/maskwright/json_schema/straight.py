@@ -199,7 +199,7 @@ def _object(writer: Writer, place: Place, flags: int, names: Names | None) -> No
 
 def _declared_object(writer: Writer, place: Place) -> Node:
     """Objects by `properties`, `required` and `additionalProperties` alone."""
-    reader, schema, spell = writer.reader, place.schema, writer.spelling.literal
+    reader, schema = writer.reader, place.schema
     properties = reader.properties(place, schema)
     required = reader.names(place, schema["required"], "required") if "required" in schema else ()
     rest = TRUE
@@ -207,19 +207,19 @@ def _declared_object(writer: Writer, place: Place) -> Node:
         rest = reader.child(place, schema["additionalProperties"], "additionalProperties")
     needed = frozenset(required)
     declared = []
-    for key, inner in properties.items():
+    for spelled, (key, inner) in zip(writer.spelling.each(properties), properties.items(), strict=True):
         if inner is not False:
             tail = tail_at(writer, place, inner, "properties", key)
-            declared.append((spell(key), tail, key in needed))
+            declared.append((spelled, tail, key in needed))
         elif key in needed:
             return writer.nothing
         elif rest is not FALSE:
-            declared.append((spell(key), writer.nothing, False))
+            declared.append((spelled, writer.nothing, False))
     for key in dict.fromkeys(required):
         if key not in properties:
             if rest is FALSE:
                 return writer.nothing
-            declared.append((spell(key), writer.tail(rest), True))
+            declared.append((writer.spelling.literal(key), writer.tail(rest), True))
     if not declared and rest is TRUE:
         return writer.any_object
     opens = [] if rest is FALSE else [(writer.any_key, writer.tail(rest))]
