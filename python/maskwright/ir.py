@@ -34,7 +34,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -507,12 +507,12 @@ class Builder:
 
     def grammar(self, root: Rule) -> Grammar:
         """Freeze what was built, with `root` as the rule of the whole text."""
-        rules: list[Node] = []
-        for name, body in zip(self._names, self._rules, strict=True):
-            if body is None:
-                raise _misuse(f"rule {name!r} is declared and never defined")
-            rules.append(body)
-        return Grammar(self._encoded(), bytes(self._blob), tuple(rules), tuple(self._names), root)
+        rules = self._rules
+        if None in rules:
+            name = self._names[rules.index(None)]
+            raise _misuse(f"rule {name!r} is declared and never defined")
+        bodies = cast("list[Node]", rules)
+        return Grammar(self._encoded(), bytes(self._blob), tuple(bodies), tuple(self._names), root)
 
     # The record
 
