@@ -13,6 +13,8 @@ use rustc_hash::FxHasher;
 
 use super::Spent;
 use super::dfa::Dfa;
+use super::draft::Draft;
+use super::epsilon::Buffers;
 use super::layout::Fragment;
 
 /// Half of what may be held: a generation is given up when the next one is full, and what is used lives on in the next.
@@ -20,11 +22,23 @@ const GENERATION_BYTES: usize = 2 << 20;
 /// What takes more than this belongs to one format, and would only crowd others out.
 const MAX_BYTES: usize = 64 << 10;
 
+/// Scratch memory of a group with more edges goes back to the allocator: what is kept stays below 1 MB.
+const MAX_SCRATCH_EDGES: usize = 4_096;
+
 /// What compiles leave for later ones. Shared between threads.
 #[derive(Debug, Default)]
 pub struct Kept {
     groups: Mutex<Generations<Fragment>>,
     dfas: Mutex<Generations<Dfa>>,
+    scratch: Mutex<Scratch>,
+}
+
+/// Memory to work in, grown already: growing it anew takes 60 calls of the allocator.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    pub key: Vec<u8>,
+    pub draft: Draft,
+    pub buffers: Buffers,
 }
 
 /// Something built, and what it took.
@@ -137,6 +151,17 @@ impl Kept {
 
     pub fn add_dfa(&self, key: &[u8], built: Arc<Built<Dfa>>) -> Arc<Built<Dfa>> {
         lock(&self.dfas).add(key, built)
+    }
+
+    /// Memory to work in; that of the last compile unless another thread has it.
+    pub fn scratch(&self) -> Scratch {
+        std::mem::take(&mut *lock(&self.scratch))
+    }
+
+    pub fn give_back(&self, scratch: Scratch) {
+        if scratch.draft.edges.capacity() <= MAX_SCRATCH_EDGES {
+            *lock(&self.scratch) = scratch;
+        }
     }
 
     /// Heap bytes held.
