@@ -8,9 +8,9 @@ import operator
 import os
 import time
 from array import array
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager
-from hashlib import blake2b, sha256
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import cache
+from hashlib import blake2b
 from itertools import count
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal
@@ -28,7 +28,7 @@ from maskwright.vocabulary import Vocabulary
 from maskwright.vocabulary_cache import engine_vocabulary
 
 if TYPE_CHECKING:
-    from maskwright.json_schema import Options, Whitespace
+    from maskwright.json_schema import Options, SchemaCompile, Whitespace
 
 __all__ = ["Compiler"]
 
@@ -38,6 +38,12 @@ Read = Callable[[], tuple[Grammar, Sequence[Any]]]
 
 _UNNAMED = count()
 """For schemas without a text that says all: each is a new one to the cache."""
+
+KEY_BYTES = 32
+"""Of the hash that names a format."""
+
+MAX_KEPT_TEXT = 2_000
+"""Characters of a schema that stand for themselves in the cache: a digest takes 25 µs in a busy process."""
 
 DEFAULT_CACHE_BYTES = 512 << 20
 """Room for some thousands of formats in use."""
@@ -84,7 +90,9 @@ class Compiler:
         begin = time.perf_counter()
         self._native = engine_vocabulary(vocabulary, cache_dir)
         self._vocabulary_seconds = time.perf_counter() - begin
-        self._identity = f"{vocabulary.fingerprint()} {self.limits} {__version__}"
+        self._limits = self.limits.as_words()
+        identity = f"{vocabulary.fingerprint()} {self.limits} {__version__}"
+        self._identity = blake2b(identity.encode(), digest_size=KEY_BYTES)
         self._lock = Lock()
         self._compile_seconds = 0.0
         self._failures = 0
@@ -183,13 +191,12 @@ class Compiler:
         >>> compiler.json_schema({"type": "integer"}).constraint().mask().tolist()
         [True, True, True, False, False]
         """
-        from maskwright.json_schema import Options  # noqa: PLC0415 - not needed for a regex
-
-        options = Options(
+        _, options_of = _schema_front_end()
+        options = options_of(
             style, whitespace, indent, property_order, formats, draft, registry, unsupported, unknown_keywords
         )
-        text = _schema_text(schema) if registry is None else None
-        return self._compile_schema(schema, options, text)
+        text = schema if isinstance(schema, str) else _schema_text(schema)
+        return self._compile_schema(schema, options, text if registry is None else None)
 
     def json_object(
         self, *, whitespace: Literal["flexible", "compact", "spaced"] | Whitespace | None = None
@@ -277,44 +284,82 @@ class Compiler:
         size = f"{kept['formats']} formats kept in {kept['bytes']:,} bytes"
         return f"<Compiler for {len(self.vocabulary)} ids, {size}>"
 
-    def _compile(self, source: tuple[Any, ...], read: Read, name: str | None = None) -> Index:
-        """The index of `source`, which says all that matters."""
-        # A text may be large: what is kept of it is a digest. repr tells 1 from True, and str from bytes.
-        source_key = blake2b(repr(source).encode()).digest()
+    def _compile(
+        self, source: tuple[Any, ...], read: Read, name: str | None = None, source_key: Hashable = None
+    ) -> Index:
+        """The index of `source`, which says all that matters, and so does `source_key` if there is one."""
+        if source_key is None:
+            # A text may be large: what is kept of it is a digest. repr tells 1 from True, and str from bytes.
+            source_key = blake2b(repr(source).encode()).digest()
         found = self._cache.find(source_key)
         if found is not None:
             return found
-        name = name or _shortened(source)
-        with _Measured(self):
-            begin = time.perf_counter()
-            grammar, notes = read()
-            key = sha256(f"{grammar.key} {self._identity} {[*map(repr, notes)]}".encode()).hexdigest()
-            found = self._cache.find_format(source_key, key)
-            if found is not None:
-                return found
-            between = time.perf_counter()
-            with _Placed(source, name):
-                native = _native_index(self._native, grammar, self.limits)
-            spent = {"front_seconds": between - begin, "native_seconds": time.perf_counter() - between}
-        return self._cache.add(source_key, key, Index(native, name, key, notes, **spent))
+        begin = time.perf_counter()
+        failed = True
+        try:
+            index = self._made(source, source_key, read, name or _shortened(source))
+            failed = False
+        finally:
+            with self._lock:
+                self._compile_seconds += time.perf_counter() - begin
+                self._failures += failed
+        return index
+
+    def _made(self, source: tuple[Any, ...], source_key: Hashable, read: Read, name: str) -> Index:
+        """The index of a source that the cache does not know."""
+        begin = time.perf_counter()
+        grammar, notes = read()
+        key = self._key(grammar, notes)
+        found = self._cache.find_format(source_key, key)
+        if found is not None:
+            return found
+        between = time.perf_counter()
+        try:
+            native = EngineIndex(
+                self._native,
+                grammar.words,
+                grammar.blob,
+                grammar.rules,
+                grammar.names,
+                grammar.root,
+                self._limits,
+            )
+        except MaskwrightError as error:
+            placed = _placed(error, source, name)
+            if placed is error:
+                raise
+            raise placed from None
+        end = time.perf_counter()
+        return self._cache.add(
+            source_key, key, Index(native, name, key, notes, between - begin, end - between)
+        )
+
+    def _key(self, grammar: Grammar, notes: Sequence[Any]) -> str:
+        """Of an index: what the format means and says, the vocabulary, the limits and the version."""
+        digest = self._identity.copy()
+        grammar.add_to(digest)
+        if notes:
+            digest.update(repr([*map(repr, notes)]).encode())
+        return digest.hexdigest()
 
     def _compile_schema(self, schema: Any, options: Options, text: str | None) -> Index:
         """Compile a schema; `text` says what it is, in the cache, if that can be said."""
-        from maskwright.json_schema import SchemaCompile  # noqa: PLC0415 - not needed for a regex
-
+        compile_schema, _ = _schema_front_end()
         work: list[SchemaCompile] = []
 
         def read() -> tuple[Grammar, tuple[Any, ...]]:
             if not work:
-                work.append(SchemaCompile(schema, options))
+                work.append(compile_schema(schema, options))
             return work[0].grammar, tuple(work[0].ignored)
 
-        # The type: a dict and its JSON text need not mean the same, as a dict's floats were rounded.
         known = text if text is not None else f"unnamed {next(_UNNAMED)}"
-        source = ("schema", known, type(schema).__name__, options)
+        # The type: a dict and its JSON text need not mean the same, as a dict's floats were rounded.
+        source_key: Hashable = (type(schema).__name__, options.key, known)
+        if len(known) > MAX_KEPT_TEXT:
+            source_key = blake2b(repr(source_key).encode()).digest()
         while True:
             try:
-                return self._compile(source, read)
+                return self._compile(("schema", known), read, None, source_key)
             except GrammarError as error:
                 work[0].retry(error)
 
@@ -331,42 +376,25 @@ class Compiler:
         return parsed.grammar, parsed.notes
 
 
-class _Measured(AbstractContextManager[None]):
-    """Adds the time of a compile to the compiler's, and counts it if it fails."""
+@cache
+def _schema_front_end() -> tuple[type[SchemaCompile], Callable[..., Options]]:
+    """The front end for schemas, which a regex can do without. The statement takes 9 µs, again and again."""
+    from maskwright.json_schema import SchemaCompile, options_of  # noqa: PLC0415
 
-    def __init__(self, compiler: Compiler) -> None:
-        self._compiler = compiler
-        self._begin = time.perf_counter()
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        compiler = self._compiler
-        with compiler._lock:
-            compiler._compile_seconds += time.perf_counter() - self._begin
-            compiler._failures += kind is not None
+    return SchemaCompile, options_of
 
 
-class _Placed(AbstractContextManager[None]):
-    """Gives the errors of the engine, which knows no text, the place in the user's input."""
-
-    def __init__(self, source: tuple[Any, ...], name: str) -> None:
-        self._source, self._name = source, name
-
-    def __exit__(self, kind: object, error: BaseException | None, at: object) -> None:
-        if isinstance(error, VocabularyError) or (isinstance(error, LimitError) and error.where is None):
-            error.where = self._name
-            if isinstance(error, LimitError) and hasattr(Limits, error.limit):
-                error.try_ = f"a smaller format, or Compiler(..., limits=Limits({error.limit}=...)) with more"
-        elif isinstance(error, GrammarError) and self._source[0] == "regex":
-            pattern = self._source[1]
-            text = pattern if isinstance(pattern, str) else pattern.decode("latin-1")
-            raise PatternError(
-                error.what, pattern=text, offset=0, why=error.why, code="pattern.empty"
-            ) from None
-
-
-def _native_index(vocabulary: Any, grammar: Grammar, limits: Limits) -> EngineIndex:
-    rules, names = list(grammar.rules), list(grammar.names)
-    return EngineIndex(vocabulary, grammar.words, grammar.blob, rules, names, grammar.root, limits.as_words())
+def _placed(error: MaskwrightError, source: tuple[Any, ...], name: str) -> MaskwrightError:
+    """An error of the engine, which knows no text, with the place in the user's input."""
+    if isinstance(error, VocabularyError) or (isinstance(error, LimitError) and error.where is None):
+        error.where = name
+        if isinstance(error, LimitError) and hasattr(Limits, error.limit):
+            error.try_ = f"a smaller format, or Compiler(..., limits=Limits({error.limit}=...)) with more"
+    elif isinstance(error, GrammarError) and source[0] == "regex":
+        pattern = source[1]
+        text = pattern if isinstance(pattern, str) else pattern.decode("latin-1")
+        return PatternError(error.what, pattern=text, offset=0, why=error.why, code="pattern.empty")
+    return error
 
 
 def _shortened(source: tuple[Any, ...]) -> str:
@@ -388,8 +416,8 @@ def _check(name: str, value: object, fits: bool, what: str, *, try_: str | None 
 
 def _schema_text(schema: Any) -> str | None:
     """A text for the cache's key; None for a schema that JSON cannot write, or that is nested too deeply."""
-    if isinstance(schema, (str, bytes)):
-        return schema if isinstance(schema, str) else schema.decode("latin-1")
+    if isinstance(schema, bytes):
+        return schema.decode("latin-1")
     try:
         return json.dumps(schema)
     except (TypeError, ValueError, RecursionError):

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Hashable
 from threading import Lock
 
 from maskwright.index import Index
 
 __all__ = ["FormatCache"]
 
-_HITS_BETWEEN_COUNTS = 256
+_USES_BETWEEN_COUNTS = 256
 
 
 class FormatCache:
     """Least recently used first out.
 
-    An index grows while it is used, so sizes are asked anew: at each new format, and after some hits
-    (asking a thousand indexes takes 0.3 ms). `source` is a digest of a text and its options, `key` of the
-    format that they stand for.
+    An index grows while it is used, so sizes are asked anew, but only after some uses: to ask a thousand
+    indexes takes 0.3 ms. `source` is a text with its options, or a digest of that, `key` a digest of
+    the format that they stand for.
     """
 
     def __init__(self, max_bytes: int) -> None:
@@ -25,12 +26,18 @@ class FormatCache:
         self.hits = 0
         self.misses = 0
         self.evicted = 0
+        self._sizes: dict[str, int] = {}
+        """Bytes of each index when it was last asked."""
+        self._held = 0
+        """All of them."""
         self._lock = Lock()
         self._indexes: OrderedDict[str, Index] = OrderedDict()
-        self._keys: OrderedDict[bytes, str] = OrderedDict()
+        self._keys: OrderedDict[Hashable, str] = OrderedDict()
 
-    def find(self, source: bytes) -> Index | None:
+    def find(self, source: Hashable) -> Index | None:
         """The index made from the same text and options, if it is kept."""
+        if source not in self._keys:  # without the lock: a new format has enough to wait for
+            return None
         with self._lock:
             key = self._keys.get(source)
             index = self._indexes.get(key) if key is not None else None
@@ -40,33 +47,47 @@ class FormatCache:
             self._hit(key)
             return index
 
-    def find_format(self, source: bytes, key: str) -> Index | None:
+    def find_format(self, source: Hashable, key: str) -> Index | None:
         """The index of the same format, whatever it was made from; it is found by this text from now on."""
         with self._lock:
             index = self._indexes.get(key)
             if index is None:
                 self.misses += 1
+                if (self.hits + self.misses) % _USES_BETWEEN_COUNTS == 0:
+                    self._count()
                 return None
             self._remember(source, key)
             self._hit(key)
             return index
 
-    def add(self, source: bytes, key: str, index: Index) -> Index:
+    def add(self, source: Hashable, key: str, index: Index) -> Index:
         """Keep an index, unless another thread was faster: then that one is returned."""
         with self._lock:
-            index = self._indexes.setdefault(key, index)
-            self._indexes.move_to_end(key)
+            known = self._indexes.get(key)
+            if known is None:
+                self._indexes[key] = index
+                self._sizes[key] = size = index.n_bytes
+                self._held += size
+            else:
+                self._indexes.move_to_end(key)
+                index = known
             self._remember(source, key)
-            self._evict()
+            if self._held > self.max_bytes:
+                self._evict()
             return index
 
     def _hit(self, key: str) -> None:
         self.hits += 1
         self._indexes.move_to_end(key)
-        if self.hits % _HITS_BETWEEN_COUNTS == 0:
-            self._evict()
+        if (self.hits + self.misses) % _USES_BETWEEN_COUNTS == 0:
+            self._count()
 
-    def _remember(self, source: bytes, key: str) -> None:
+    def _count(self) -> None:
+        self._sizes = {key: index.n_bytes for key, index in self._indexes.items()}
+        self._held = sum(self._sizes.values())
+        self._evict()
+
+    def _remember(self, source: Hashable, key: str) -> None:
         """Several texts may stand for one format: at most four each are remembered on average."""
         self._keys[source] = key
         self._keys.move_to_end(source)
@@ -75,21 +96,17 @@ class FormatCache:
 
     def _evict(self) -> None:
         """Oldest first; the newest index stays, however large."""
-        held = self._bytes()
-        while held > self.max_bytes and len(self._indexes) > 1:
-            _, index = self._indexes.popitem(last=False)
-            held -= index.n_bytes
+        while self._held > self.max_bytes and len(self._indexes) > 1:
+            key, _ = self._indexes.popitem(last=False)
+            self._held -= self._sizes.pop(key)
             self.evicted += 1
-
-    def _bytes(self) -> int:
-        return sum(index.n_bytes for index in self._indexes.values())
 
     def stats(self) -> dict[str, int]:
         """Counts of formats, bytes, hits, misses and evictions."""
         with self._lock:
             return {
                 "formats": len(self._indexes),
-                "bytes": self._bytes(),
+                "bytes": sum(index.n_bytes for index in self._indexes.values()),
                 "hits": self.hits,
                 "misses": self.misses,
                 "evicted": self.evicted,

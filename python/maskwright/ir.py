@@ -34,7 +34,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -128,11 +128,14 @@ class Grammar:
     @property
     def key(self) -> str:
         """SHA-256 in hex of the nodes, the rules and the root. Names do not count."""
-        digest = sha256(self.words)
-        digest.update(b"|%d|" % len(self.words))
-        digest.update(self.blob)
-        digest.update(repr((self.rules, self.root)).encode())
+        digest = sha256()
+        self.add_to(digest)
         return digest.hexdigest()
+
+    def add_to(self, digest: Any) -> None:
+        """Add to a digest what tells this format from others: `key` is made so."""
+        sizes = b"%d %d %r %d|" % (len(self.words), len(self.blob), self.rules, self.root)
+        digest.update(sizes + self.words + self.blob)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +171,10 @@ class Builder:
         "_chars",
         "_count",
         "_ids",
+        "_known_blobs",
+        "_known_chars",
+        "_known_ids",
+        "_known_literals",
         "_literals",
         "_names",
         "_rules",
@@ -178,6 +185,11 @@ class Builder:
         self._before = b""
         self._words: list[int] = []
         self._blob = bytearray()
+        # What is there already; first what was there when this builder was copied, which nobody changes.
+        self._known_blobs: dict[bytes, int] = {}
+        self._known_chars: dict[tuple[tuple[int, int], ...], Node] = {}
+        self._known_ids: dict[tuple[int, ...], Node] = {}
+        self._known_literals: dict[bytes, Node] = {}
         self._blobs: dict[bytes, int] = {}
         self._chars: dict[tuple[tuple[int, int], ...], Node] = {}
         self._ids: dict[tuple[int, ...], Node] = {}
@@ -187,7 +199,8 @@ class Builder:
         self._names: list[str] = []
 
     def copy(self) -> Builder:
-        """A builder that goes on from here, on its own.
+        """A builder that goes on from here, on its own. What the copy of a copy takes
+        hangs on what was added since.
 
         >>> b = Builder()
         >>> first = b.literal(b"a")
@@ -199,10 +212,14 @@ class Builder:
         made._before = self._encoded()
         made._words = []
         made._blob = self._blob.copy()
-        made._blobs = self._blobs.copy()
-        made._chars = self._chars.copy()
-        made._ids = self._ids.copy()
-        made._literals = self._literals.copy()
+        made._known_blobs, made._known_chars = self._known_blobs, self._known_chars
+        made._known_ids, made._known_literals = self._known_ids, self._known_literals
+        if self._words:
+            made._known_blobs = {**self._known_blobs, **self._blobs}
+            made._known_chars = {**self._known_chars, **self._chars}
+            made._known_ids = {**self._known_ids, **self._ids}
+            made._known_literals = {**self._known_literals, **self._literals}
+        made._blobs, made._chars, made._ids, made._literals = {}, {}, {}, {}
         made._count = self._count
         made._rules = self._rules.copy()
         made._names = self._names.copy()
@@ -216,13 +233,24 @@ class Builder:
 
     def literal(self, text: bytes) -> Node:
         """Exactly these bytes."""
-        found = self._literals.get(text)
-        if found is None:
-            found = self._literals[text] = self._count
-            self._words += (OP_LITERAL, 2, len(self._blob), len(text))
-            self._blob += text
-            self._count += 1
-        return found
+        return self.each_literal((text,))[0]
+
+    def each_literal(self, texts: Sequence[bytes]) -> list[Node]:
+        """`literal` of each text."""
+        known, own, count = self._known_literals, self._literals, self._count
+        words, blob = self._words, self._blob
+        nodes: list[Node] = []
+        for text in texts:
+            found = known.get(text)
+            if found is None:
+                found = own.setdefault(text, count)
+                if found == count:
+                    words += (OP_LITERAL, 2, len(blob), len(text))
+                    blob += text
+                    count += 1
+            nodes.append(found)
+        self._count = count
+        return nodes
 
     def byte_class(self, members: Iterable[int]) -> Node:
         """One byte out of `members`."""
@@ -236,10 +264,12 @@ class Builder:
     def chars(self, ranges: Iterable[tuple[int, int]]) -> Node:
         """One character whose code point is in one of the inclusive `ranges`, as UTF-8."""
         # Unicode classes have up to 700 ranges, and patterns name them again and again.
-        known = tuple(ranges)
-        node = self._chars.get(known)
+        key = tuple(ranges)
+        node = self._known_chars.get(key)
         if node is None:
-            node = self._chars[known] = self._new_chars(known)
+            node = self._chars.get(key)
+        if node is None:
+            node = self._chars[key] = self._new_chars(key)
         return node
 
     def _new_chars(self, ranges: tuple[tuple[int, int], ...]) -> Node:
@@ -477,12 +507,12 @@ class Builder:
 
     def grammar(self, root: Rule) -> Grammar:
         """Freeze what was built, with `root` as the rule of the whole text."""
-        rules: list[Node] = []
-        for name, body in zip(self._names, self._rules, strict=True):
-            if body is None:
-                raise _misuse(f"rule {name!r} is declared and never defined")
-            rules.append(body)
-        return Grammar(self._encoded(), bytes(self._blob), tuple(rules), tuple(self._names), root)
+        rules = self._rules
+        if None in rules:
+            name = self._names[rules.index(None)]
+            raise _misuse(f"rule {name!r} is declared and never defined")
+        bodies = cast("list[Node]", rules)
+        return Grammar(self._encoded(), bytes(self._blob), tuple(bodies), tuple(self._names), root)
 
     # The record
 
@@ -511,15 +541,19 @@ class Builder:
             start = end
 
     def _node(self, record: tuple[int, ...]) -> Node:
-        count = self._count
-        node = self._ids.setdefault(record, count)
-        if node == count:
-            self._words += record
-            self._count = count + 1
+        node = self._known_ids.get(record)
+        if node is None:
+            count = self._count
+            node = self._ids.setdefault(record, count)
+            if node == count:
+                self._words += record
+                self._count = count + 1
         return node
 
     def _store(self, text: bytes) -> int:
-        found = self._blobs.get(text)
+        found = self._known_blobs.get(text)
+        if found is None:
+            found = self._blobs.get(text)
         if found is None:
             found = self._blobs[text] = len(self._blob)
             self._blob += text

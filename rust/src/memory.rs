@@ -24,16 +24,29 @@ pub enum Memory {
 impl Memory {
     /// The same for states that are numbered otherwise; `None`: the state is not there.
     pub fn moved(&self, number: impl Fn(StateId) -> Option<StateId>) -> Memory {
-        let mut moved = self.clone();
-        match &mut moved {
-            Memory::Members(members) => {
-                members.below = renumbered(std::mem::take(&mut members.below), &number);
-                members.words = renumbered(std::mem::take(&mut members.words), &number);
+        // Each field by itself: a clone of all copies the tables that are made anew.
+        match self {
+            Memory::Members(members) => Memory::Members(Members {
+                ordered: members.ordered,
+                min: members.min,
+                max: members.max,
+                json: members.json,
+                required: members.required.clone(),
+                names: Arc::clone(&members.names),
+                has_open: members.has_open,
+                written: members.written.clone(),
+                below: renumbered(&members.below, &number),
+                open_languages: members.open_languages.clone(),
+                open_words: members.open_words.clone(),
+                words: renumbered(&members.words, &number),
+                after: members.after.clone(),
+                next_required: members.next_required.clone(),
+            }),
+            Memory::Items(items) => {
+                Memory::Items(Items { words: renumbered(&items.words, &number), ..items.clone() })
             }
-            Memory::Items(items) => items.words = renumbered(std::mem::take(&mut items.words), &number),
-            Memory::Decimal(_) => {}
+            Memory::Decimal(set) => Memory::Decimal(set.clone()),
         }
-        moved
     }
 
     /// About how many bytes it holds on the heap.
@@ -50,11 +63,13 @@ impl Memory {
     }
 }
 
-fn renumbered<T>(
-    map: FxHashMap<StateId, T>,
+fn renumbered<T: Clone>(
+    map: &FxHashMap<StateId, T>,
     number: impl Fn(StateId) -> Option<StateId>,
 ) -> FxHashMap<StateId, T> {
-    map.into_iter().filter_map(|(state, value)| Some((number(state)?, value))).collect()
+    let mut made = FxHashMap::with_capacity_and_hasher(map.len(), Default::default());
+    made.extend(map.iter().filter_map(|(&state, value)| Some((number(state)?, value.clone()))));
+    made
 }
 
 /// A list counts once, however many states have it.

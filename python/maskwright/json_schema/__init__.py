@@ -15,8 +15,17 @@ compile.py      options, errors, and what is knowingly ignored
 report.py       what a schema asks for and what becomes of it
 """
 
-from maskwright.json_schema.compile import Ignored, Options, SchemaCompile
+from maskwright.json_schema.compile import Ignored, Options, SchemaCompile, options_of
 from maskwright.json_schema.report import Finding, Report, check_schema
 from maskwright.json_schema.whitespace import Whitespace
 
-__all__ = ["Finding", "Ignored", "Options", "Report", "SchemaCompile", "Whitespace", "check_schema"]
+__all__ = [
+    "Finding",
+    "Ignored",
+    "Options",
+    "Report",
+    "SchemaCompile",
+    "Whitespace",
+    "check_schema",
+    "options_of",
+]

@@ -56,13 +56,18 @@ def write_declared(
     writer: Writer, declared: Sequence[Declared], opens: Sequence[Open], low: int, high: int | None
 ) -> Node:
     """An object, of nodes for its members: `low` to `high`. Some member or language of keys is given."""
-    required = [i for i, member in enumerate(declared) if member[2]]
-    plain = writer.ordered and not opens and high is None and low == len(required)
-    if plain and (required[0] if required else len(declared)) < MAX_FIRST:
+    plain = writer.ordered and not opens and high is None
+    if plain and _may_be_sequence(declared, low):
         body = in_sequence(writer, declared)
     else:
         body = _remembered(writer, declared, opens, max(low, 1), high)
     return writer.layout.container(b"{}", body, may_be_empty=low == 0)
+
+
+def _may_be_sequence(declared: Sequence[Declared], low: int) -> bool:
+    """Whether no more members must be there than are required, and one of few is first."""
+    required = [i for i, member in enumerate(declared) if member[2]]
+    return low == len(required) and (required[0] if required else len(declared)) < MAX_FIRST
 
 
 def in_order(members: Members, names: Names | None) -> Members:
@@ -107,15 +112,15 @@ def _remembered(
 
     Half a surrogate pair is a key that no text has, and that node asks for keys that some text has.
     """
-    no_text = writer.builder.empty()
-    spelled = [member for member in declared if member[0] != no_text]
-    if len(spelled) < len(declared):
+    no_text = writer.nothing
+    if no_text in [member[0] for member in declared]:
         lacking = any(member[2] for member in declared if member[0] == no_text)
-        if lacking or (not opens and low > len(spelled)):
+        declared = [member for member in declared if member[0] != no_text]
+        if lacking or (not opens and low > len(declared)):
             return no_text
     return writer.builder.members(
         writer.layout.comma,
-        spelled,
+        declared,
         opens,
         minimum=low,
         maximum=high,

@@ -52,6 +52,8 @@ _ONE = frozenset(
         "unevaluatedProperties",
     ]
 )
+_NAMING = frozenset(["$id", "$schema", "id"])
+"""What gives a schema a name, or a draft."""
 _LIST = frozenset(["allOf", "anyOf", "items", "oneOf", "prefixItems"])
 _MAP = frozenset(
     ["$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"]
@@ -309,10 +311,15 @@ class Documents:
     # Documents
 
     def _open(self, uri: str, schema: Any) -> Resource:
-        draft = self._forced or draft_of(schema, Draft.LATEST if uri == "" else None)
-        named = self._names_itself(schema, draft or Draft.LATEST) if isinstance(schema, dict) else None
-        resource = Resource(urljoin(uri, named or ""), schema, None, draft or self.root.draft, None)
-        self._choose_vocabulary(resource)
+        draft = self._forced or (Draft.LATEST if uri == "" else None)
+        name = uri
+        names_itself = isinstance(schema, dict) and not _NAMING.isdisjoint(schema)
+        if names_itself:
+            draft = self._forced or draft_of(schema, draft)
+            name = urljoin(uri, self._names_itself(schema, draft or Draft.LATEST) or "")
+        resource = Resource(name, schema, None, draft or self.root.draft, None)
+        if names_itself:
+            self._choose_vocabulary(resource)
         self._resources[uri] = self._resources[resource.uri] = resource
         self._named[id(schema)] = resource
         return resource

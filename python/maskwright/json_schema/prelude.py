@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from maskwright.ir import SPELLING_JSON, SPELLING_RAW, Builder, Node
+from maskwright.json_schema.forms import TRUE
 from maskwright.json_schema.numbers import ANY_NUMBER, INTEGERS, NumberSet
 from maskwright.json_schema.spelling import Spelling, Style
-from maskwright.json_schema.strings import ANY_STRING
+from maskwright.json_schema.strings import ANY_STRING, StringSet
 from maskwright.json_schema.whitespace import Layout, Whitespace
 
 __all__ = ["Prelude", "prelude"]
@@ -27,6 +29,8 @@ class Prelude:
     tails       what follows a key, for each type and, as `None`, for any value at all
     array, members, value   any array, any object, any value
     key         any key, in its canonical spelling where the style is "generate"
+    nothing     the empty language
+    values      the node of each form that is here
     """
 
     builder: Builder
@@ -35,10 +39,13 @@ class Prelude:
     scalars: dict[str, Node]
     tails: dict[str | None, Node]
     numbers: dict[NumberSet, Node]
+    texts: dict[StringSet, Node]
     array: Node
     members: Node
     value: Node
     key: Node
+    nothing: Node
+    values: dict[Any, Node]
 
 
 @lru_cache(32)
@@ -64,9 +71,10 @@ def prelude(style: Style, whitespace: Whitespace) -> Prelude:
     )
     builder.define(members, layout.container(b"{}", body, may_be_empty=True))
     numbers = {INTEGERS: scalars["integer"], ANY_NUMBER: scalars["number"]}
+    texts, nothing = {ANY_STRING: scalars["string"]}, builder.empty()
     made = builder.copy()
     parts = (made, spelling.copy(made), layout.copy(made))
-    return Prelude(*parts, scalars, tails, numbers, *kept, value, key)
+    return Prelude(*parts, scalars, tails, numbers, texts, *kept, value, key, nothing, {TRUE: value})
 
 
 def _scalars(builder: Builder, spelling: Spelling, style: Style) -> dict[str, Node]:

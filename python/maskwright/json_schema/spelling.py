@@ -162,6 +162,16 @@ class Spelling:
         body = self.text(text)
         return body if body == self.builder.empty() else self.string(body)
 
+    def each(self, texts: Iterable[str]) -> list[Node]:
+        """`literal` of each text."""
+        if self.style == "generate":
+            try:
+                spelled = [*map(str.encode, map(encode_basestring, texts))]
+            except UnicodeEncodeError:  # half a surrogate pair: then one by one
+                return [self.literal(text) for text in texts]
+            return self.builder.each_literal(spelled)
+        return [self.literal(text) for text in texts]
+
     def literals(self, texts: Iterable[str], others: Iterable[bytes] = ()) -> Node:
         """Any of the texts as JSON strings, or of other JSON values; one node in the canonical spelling,
         however many there are."""

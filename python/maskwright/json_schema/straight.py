@@ -7,6 +7,7 @@ their own: a member that is a string takes 2 µs, by way of a form and its claus
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from maskwright.ir import Node
@@ -63,11 +64,17 @@ def _union(writer: Writer, place: Place, flags: int, names: Names | None, kinds:
 
 # A schema inside another one
 
+_ABSENT = object()
+
 
 def tail_at(writer: Writer, place: Place, schema: Any, *steps: Any) -> Node:
     """What follows a key: `schema` is what its value must satisfy, some steps from `place`."""
     if type(schema) is dict and place.resource.asserting.isdisjoint(schema):
-        tail = writer.tails.get(bare_type(place, schema))
+        # A type that is no text, a list say, is not for here; one that is absent is None.
+        kind = schema.get("type", _ABSENT)
+        tail = (
+            writer.tails.get(kind) if type(kind) is str else writer.tails[None] if kind is _ABSENT else None
+        )
         if tail is not None:
             return tail
     return writer.tail(_form_at(writer, place, schema, *steps))
@@ -182,7 +189,7 @@ def _object(writer: Writer, place: Place, flags: int, names: Names | None) -> No
         if not flags & Part.OBJECT:
             return writer.any_object
         if _OTHER_MEMBERS.isdisjoint(place.schema) and reader.reads_all(place):
-            return writer.rule(writer.name(place), lambda: _declared_object(writer, place), place)
+            return writer.rule(writer.name(place), partial(_declared_object, writer, place), place)
     reader.algebra.place = place
     members = reader.members(place)
     if members is None:
@@ -192,25 +199,27 @@ def _object(writer: Writer, place: Place, flags: int, names: Names | None) -> No
 
 def _declared_object(writer: Writer, place: Place) -> Node:
     """Objects by `properties`, `required` and `additionalProperties` alone."""
-    reader, schema, spell = writer.reader, place.schema, writer.spelling.literal
+    reader, schema = writer.reader, place.schema
     properties = reader.properties(place, schema)
     required = reader.names(place, schema["required"], "required") if "required" in schema else ()
-    rest = reader.child(place, schema.get("additionalProperties", True), "additionalProperties")
+    rest = TRUE
+    if "additionalProperties" in schema:
+        rest = reader.child(place, schema["additionalProperties"], "additionalProperties")
     needed = frozenset(required)
     declared = []
-    for key, inner in properties.items():
+    for spelled, (key, inner) in zip(writer.spelling.each(properties), properties.items(), strict=True):
         if inner is not False:
             tail = tail_at(writer, place, inner, "properties", key)
-            declared.append((spell(key), tail, key in needed))
+            declared.append((spelled, tail, key in needed))
         elif key in needed:
-            return writer.builder.empty()
+            return writer.nothing
         elif rest is not FALSE:
-            declared.append((spell(key), writer.builder.empty(), False))
+            declared.append((spelled, writer.nothing, False))
     for key in dict.fromkeys(required):
         if key not in properties:
             if rest is FALSE:
-                return writer.builder.empty()
-            declared.append((spell(key), writer.tail(rest), True))
+                return writer.nothing
+            declared.append((writer.spelling.literal(key), writer.tail(rest), True))
     if not declared and rest is TRUE:
         return writer.any_object
     opens = [] if rest is FALSE else [(writer.any_key, writer.tail(rest))]

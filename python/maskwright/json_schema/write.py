@@ -34,12 +34,11 @@ from maskwright.json_schema.numbers import NumberSet
 from maskwright.json_schema.objects import in_order, write_members
 from maskwright.json_schema.order import names_in_order
 from maskwright.json_schema.places import Place
-from maskwright.json_schema.prelude import prelude
+from maskwright.json_schema.prelude import Prelude
 from maskwright.json_schema.reading import MAX_IN_PLACE, Reader
 from maskwright.json_schema.refusals import unsupported
 from maskwright.json_schema.spelling import Style
 from maskwright.json_schema.straight import bare_type, straight
-from maskwright.json_schema.whitespace import Whitespace
 
 __all__ = ["MAX_RULES", "Writer"]
 
@@ -60,7 +59,7 @@ class Writer:
         self,
         reader: Reader,
         style: Style,
-        whitespace: Whitespace,
+        begun: Prelude,
         ordered: bool,
         *,
         pointer_names: bool = False,
@@ -70,21 +69,20 @@ class Writer:
         self.reader = reader
         self.style = style
         self.ordered = ordered
-        begun = prelude(style, whitespace)
         builder = self.builder = begun.builder.copy()
         self.spelling = begun.spelling.copy(builder)
         self.layout = begun.layout.copy(builder)
         self.any_of_type, self.tails = begun.scalars, begun.tails
         self.any_array, self.any_object, self.any_value = begun.array, begun.members, begun.value
-        self.any_key = begun.key
+        self.any_key, self.nothing = begun.key, begun.nothing
         self.place: Place | None = None
         self.compared: list[Place] = []
         """The places of `uniqueItems` that are written."""
-        self._nodes: dict[Any, Node] = {TRUE: begun.value}
+        self._nodes: dict[Any, Node] = begun.values.copy()
         self._within: set[Any] = set()
         self._waiting: deque[tuple[int, Callable[[], Node], Place | None]] = deque()
         self._tails: dict[Form, Node] = {TRUE: begun.tails[None]}
-        self._texts: dict[StringSet, Node] = {ANY_STRING: begun.scalars["string"]}
+        self._texts: dict[StringSet, Node] = begun.texts.copy()
         self._numbers = begun.numbers.copy()
         self._shared: dict[Node, Node] = {}
 
@@ -105,7 +103,7 @@ class Writer:
         rule = self.builder.rule(name)
         if rule > MAX_RULES:
             raise LimitError("the schema has too many parts", limit="schema_rules", value=MAX_RULES)
-        self.later(rule, write, place)
+        self._waiting.append((rule, write, place or self.place))
         return self.builder.reference(rule)
 
     def later(self, rule: int, write: Callable[[], Node], place: Place | None = None) -> None:
@@ -186,7 +184,9 @@ class Writer:
         who asks for it gets it."""
         if place is None:
             return "value"
-        return place.pointer if self._pointer_names else place.name
+        if self._pointer_names:
+            return place.pointer
+        return str(place.trail[-1]) if place.trail else "root"
 
     def order(self, form: Form, names: Names | None) -> Names | None:
         """The order of members at a place where several schemas apply: that of the outermost one."""

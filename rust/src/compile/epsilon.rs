@@ -54,7 +54,7 @@ impl Automata {
 const NONE: u32 = u32::MAX;
 
 /// Memory that is used again for the next group: a typical format has ten, of fifty states each.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Buffers {
     edges: Rows<Edge>,
     epsilons: Rows<u32>,
@@ -301,7 +301,7 @@ impl<'g, F: Fn(u32) -> bool> EmptySearch<'g, F> {
 }
 
 /// What can be done from a state without reading.
-#[derive(Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default)]
 struct Reach {
     known: bool,
     reads: bool,

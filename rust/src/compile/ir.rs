@@ -102,7 +102,9 @@ impl<'a> Ir<'a> {
         names: Vec<String>,
         root: u32,
     ) -> Result<Ir<'a>> {
-        let mut reader = Reader { blob, n_rules: rules.len() as u32, nodes: Vec::new() };
+        // A record has five words or so.
+        let nodes = Vec::with_capacity(words.len() / 4);
+        let mut reader = Reader { blob, n_rules: rules.len() as u32, nodes };
         let mut at = 0;
         while at < words.len() {
             let length = words.get(at + 1).copied().unwrap_or(u32::MAX) as usize;

@@ -4,13 +4,17 @@
 //! is made from its key alone (`groups.rs`), so its automata are kept under the key, and so are the DFAs of regular
 //! parts. What is kept changes no program and no verdict: what building would have spent is spent when it is used again.
 
+use std::hash::Hasher;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use rustc_hash::FxHashMap;
+use hashbrown::HashTable;
+use rustc_hash::FxHasher;
 
 use super::Spent;
 use super::dfa::Dfa;
+use super::draft::Draft;
+use super::epsilon::Buffers;
 use super::layout::Fragment;
 
 /// Half of what may be held: a generation is given up when the next one is full, and what is used lives on in the next.
@@ -18,11 +22,23 @@ const GENERATION_BYTES: usize = 2 << 20;
 /// What takes more than this belongs to one format, and would only crowd others out.
 const MAX_BYTES: usize = 64 << 10;
 
+/// Scratch memory of a group with more edges goes back to the allocator: what is kept stays below 1 MB.
+const MAX_SCRATCH_EDGES: usize = 4_096;
+
 /// What compiles leave for later ones. Shared between threads.
 #[derive(Debug, Default)]
 pub struct Kept {
     groups: Mutex<Generations<Fragment>>,
     dfas: Mutex<Generations<Dfa>>,
+    scratch: Mutex<Scratch>,
+}
+
+/// Memory to work in, grown already: growing it anew takes 60 calls of the allocator.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    pub key: Vec<u8>,
+    pub draft: Draft,
+    pub buffers: Buffers,
 }
 
 /// Something built, and what it took.
@@ -46,13 +62,19 @@ pub fn unique_number() -> u64 {
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
-/// What is kept by key, with its bytes.
-type Entries<T> = FxHashMap<Box<[u8]>, (Arc<Built<T>>, usize)>;
+/// What is kept, with its key, the hash of that, and its bytes. A key is some hundred bytes long, and is hashed once.
+#[derive(Debug)]
+struct Entry<T> {
+    hash: u64,
+    key: Box<[u8]>,
+    built: Arc<Built<T>>,
+    bytes: usize,
+}
 
 #[derive(Debug)]
 struct Generations<T> {
-    new: Entries<T>,
-    old: Entries<T>,
+    new: HashTable<Entry<T>>,
+    old: HashTable<Entry<T>>,
     /// Of `new`.
     bytes: usize,
     old_bytes: usize,
@@ -60,7 +82,7 @@ struct Generations<T> {
 
 impl<T> Default for Generations<T> {
     fn default() -> Self {
-        Generations { new: FxHashMap::default(), old: FxHashMap::default(), bytes: 0, old_bytes: 0 }
+        Generations { new: HashTable::new(), old: HashTable::new(), bytes: 0, old_bytes: 0 }
     }
 }
 
@@ -72,12 +94,15 @@ pub trait HeapBytes {
 
 impl<T: HeapBytes> Generations<T> {
     fn find(&mut self, key: &[u8]) -> Option<Arc<Built<T>>> {
-        if let Some((found, _)) = self.new.get(key) {
-            return Some(Arc::clone(found));
+        let hash = hash_of(key);
+        let same = |entry: &Entry<T>| entry.hash == hash && *entry.key == *key;
+        if let Some(entry) = self.new.find(hash, same) {
+            return Some(Arc::clone(&entry.built));
         }
-        let (key, (found, bytes)) = self.old.remove_entry(key)?;
-        self.old_bytes -= bytes;
-        self.insert(key, Arc::clone(&found), bytes);
+        let (entry, _) = self.old.find_entry(hash, same).ok()?.remove();
+        self.old_bytes -= entry.bytes;
+        let found = Arc::clone(&entry.built);
+        self.insert(entry);
         Some(found)
     }
 
@@ -90,18 +115,25 @@ impl<T: HeapBytes> Generations<T> {
         if let Some(known) = self.find(key) {
             return known;
         }
-        self.insert(key.into(), Arc::clone(&built), bytes);
+        self.insert(Entry { hash: hash_of(key), key: key.into(), built: Arc::clone(&built), bytes });
         built
     }
 
-    fn insert(&mut self, key: Box<[u8]>, built: Arc<Built<T>>, bytes: usize) {
-        if self.bytes + bytes > GENERATION_BYTES {
+    fn insert(&mut self, entry: Entry<T>) {
+        if self.bytes + entry.bytes > GENERATION_BYTES {
             self.old = std::mem::take(&mut self.new);
             self.old_bytes = std::mem::take(&mut self.bytes);
         }
-        self.bytes += bytes;
-        self.new.insert(key, (built, bytes));
+        self.bytes += entry.bytes;
+        self.new.insert_unique(entry.hash, entry, |entry| entry.hash);
     }
+}
+
+fn hash_of(key: &[u8]) -> u64 {
+    let mut hasher = FxHasher::default();
+    hasher.write(key);
+    // The table takes its control bits from the top, where this hash is weak.
+    hasher.finish().wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
 impl Kept {
@@ -119,6 +151,17 @@ impl Kept {
 
     pub fn add_dfa(&self, key: &[u8], built: Arc<Built<Dfa>>) -> Arc<Built<Dfa>> {
         lock(&self.dfas).add(key, built)
+    }
+
+    /// Memory to work in; that of the last compile unless another thread has it.
+    pub fn scratch(&self) -> Scratch {
+        std::mem::take(&mut *lock(&self.scratch))
+    }
+
+    pub fn give_back(&self, scratch: Scratch) {
+        if scratch.draft.edges.capacity() <= MAX_SCRATCH_EDGES {
+            *lock(&self.scratch) = scratch;
+        }
     }
 
     /// Heap bytes held.
@@ -162,7 +205,7 @@ mod tests {
             assert!(kept.bytes <= GENERATION_BYTES && kept.old_bytes <= GENERATION_BYTES);
         }
         assert!(kept.find(&1u32.to_le_bytes()).is_none());
-        assert_eq!(kept.old.values().map(|entry| entry.1).sum::<usize>(), kept.old_bytes);
+        assert_eq!(kept.old.iter().map(|entry| entry.bytes).sum::<usize>(), kept.old_bytes);
     }
 
     #[test]

@@ -34,7 +34,7 @@ pub mod words_only;
 use std::sync::Arc;
 
 use groups::Groups;
-use kept::{Built, Kept};
+use kept::{Built, Kept, Scratch};
 use layout::Fragment;
 use thompson::{Drafts, Thompson};
 
@@ -168,7 +168,8 @@ pub fn compile(ir: &ir::Ir, limits: CompileLimits, kept: &Kept) -> Result<Progra
     let groups = Groups::new(ir, &shapes, &mut budget)?;
     let mut thompson = Thompson::new(ir, &shapes, &groups, kept, &mut budget);
     let mut built: Vec<Arc<Built<Fragment>>> = Vec::with_capacity(groups.plans.len());
-    let (mut key, mut buffers) = (Vec::new(), epsilon::Buffers::default());
+    let Scratch { mut key, draft, mut buffers } = kept.scratch();
+    thompson.give_back(draft);
     for group in 0..groups.plans.len() as u32 {
         groups.key(group, |callee| built[callee as usize].number, &mut key);
         let known = kept.group(&key).filter(|known| thompson.budget.spend_again(known.spent));
@@ -186,6 +187,7 @@ pub fn compile(ir: &ir::Ir, limits: CompileLimits, kept: &Kept) -> Result<Progra
         }
         built.push(made);
     }
+    kept.give_back(Scratch { key, draft: thompson.take_draft(), buffers });
     let root = &groups.vertices[0];
     let (last, place) = (&built[root.group as usize].value, root.place as usize);
     if !last.lives[place] && !last.nullable[place] {

@@ -116,7 +116,10 @@ impl Shapes {
         for id in 0..n {
             self.nullable[id as usize] = self.is_nullable(ir, ir.node(id));
         }
-        let is_open = |id: &u32| self.is_nullable(ir, ir.node(*id)) != self.nullable[*id as usize];
+        let is_open = |id: &u32| {
+            let node = ir.node(*id);
+            matches!(node, Node::Reference(_)) && self.is_nullable(ir, node) != self.nullable[*id as usize]
+        };
         let mut open: Vec<u32> = (0..n).filter(is_open).collect();
         if open.is_empty() {
             return;

@@ -137,6 +137,11 @@ impl<'i, 'a> Thompson<'i, 'a> {
         Ok(Some(Drafts { draft, memories, actions }))
     }
 
+    /// The memory that drafts are built in.
+    pub fn take_draft(&mut self) -> Draft {
+        std::mem::take(&mut self.draft)
+    }
+
     /// Give the memory of a draft back.
     pub fn give_back(&mut self, mut draft: Draft) {
         draft.clear();
