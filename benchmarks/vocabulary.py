@@ -38,7 +38,9 @@ class Vocabulary:
     """A model's table of tokens, neutral to the engines: bytes by id, None for a special token."""
 
     name: str
-    tokens: list[bytes | None]
+    tokens: tuple[bytes | None, ...]
+    """A tuple, which the collector stops looking at: a list of 128,000 is gone through in each collection, 8 ms and
+    all that was in the caches."""
     special: dict[str, int]
     eos_id: int
     ranks: dict[bytes, int] = field(repr=False)
@@ -72,7 +74,7 @@ def llama3() -> Vocabulary:
     tokens: list[bytes | None] = [None] * (base + _SPECIAL_COUNT)
     for token, token_id in ranks.items():
         tokens[token_id] = token
-    return Vocabulary("llama3", tokens, special, special["<|end_of_text|>"], ranks, _SPLIT)
+    return Vocabulary("llama3", tuple(tokens), special, special["<|end_of_text|>"], ranks, _SPLIT)
 
 
 def _package_folder(package: str) -> Path:
