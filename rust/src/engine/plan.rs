@@ -11,6 +11,8 @@ use crate::program::{Action, ByteEdge, COUNT, Guard, Program, State, StateId};
 /// few tokens are runs, and walking the trie is cheap.
 const MIN_LETTERS: usize = 20;
 const MIN_OTHERS: u32 = 1_000;
+/// From so many letters on where all digits are in it: hexadecimal ids have 24 places or more, each a walk of 60 µs.
+const MIN_HEX_LETTERS: usize = 6;
 /// A state may go on through this many others before it loops or stops: keys of up to 255 characters are written out.
 const MAX_CHAIN: usize = 512;
 
@@ -321,7 +323,7 @@ fn worth_a_look(program: &Program, state: StateId) -> bool {
     let letters = |low: u8, high: u8| edges.iter().any(|edge| edge.low <= low && high <= edge.high);
     letters(b'a', b'z') || letters(b'A', b'Z') || edges.iter().any(|edge| edge.high >= 0xC2) || {
         let read = |byte: &u8| edges.iter().any(|edge| edge.low <= *byte && *byte <= edge.high);
-        (b'A'..=b'z').filter(read).count() >= MIN_LETTERS
+        (b'0'..=b'z').filter(read).count() >= MIN_LETTERS.min(10 + MIN_HEX_LETTERS)
     }
 }
 
@@ -331,7 +333,10 @@ fn weight(class: &CharSet) -> u64 {
 }
 
 fn is_large(class: &CharSet) -> bool {
-    n_letters(class) >= MIN_LETTERS || n_others(class) >= MIN_OTHERS
+    n_letters(class) >= MIN_LETTERS || n_others(class) >= MIN_OTHERS || {
+        let digits = contains(class, &vec![(u32::from(b'0'), u32::from(b'9'))]);
+        digits && n_letters(class) >= MIN_HEX_LETTERS
+    }
 }
 
 /// All characters that the state reads, by where they lead.
