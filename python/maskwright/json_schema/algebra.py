@@ -59,6 +59,7 @@ _PROBE_LIMITS = Limits(
 350 such questions of real schemas had another outcome."""
 
 Clause = TypeVar("Clause")
+Asked = tuple[frozenset[tuple[str, Form]], frozenset[tuple[str, Form]]]
 
 
 class Algebra:
@@ -136,11 +137,12 @@ class Algebra:
         """Clauses of objects without those that are part of another one, as far as their form shows it."""
         self.spend(1 + len(clauses) ** 2 // 200)
         clauses.sort(key=lambda members: (len(members.required), len(members.named)))
-        kept: list[tuple[Members, frozenset[tuple[str, Form]] | None]] = []
+        kept: list[tuple[Members, Asked | None]] = []
         for clause in clauses:
             mine = _asked(clause)
+            of = int(clause.opens != OPEN)  # a closed clause need not have what is optional in another
             if not any(
-                (mine is None or theirs is None or theirs <= mine) and _is_part(clause, other)
+                (mine is None or theirs is None or theirs[of] <= mine[0]) and _is_part(clause, other)
                 for other, theirs in kept
             ):
                 kept.append((clause, mine))
@@ -590,19 +592,21 @@ class Algebra:
         return self.place
 
 
-def _asked(members: Members) -> frozenset[tuple[str, Form]] | None:
-    """What a clause asks of each name, part by part: a clause that is part of another asks for no less.
+def _asked(members: Members) -> Asked | None:
+    """What a clause asks of each name, part by part, then of each required one: a clause that is part of
+    another asks for no less.
 
-    None where more than that counts. With 200 clauses, 20,000 pairs are told by this.
+    None where more than that counts. With 2,000 clauses, 2,000,000 pairs are told by this, at 0.15 µs.
     """
-    if members.opens != OPEN or FALSE in members.named.values():
+    if members.opens not in (OPEN, ()) or FALSE in members.named.values():
         return None
-    return frozenset(
+    asked = [
         (key, part)
         for key, form in members.named.items()
         if form is not TRUE
         for part in (form.parts if form.kind == "and" else (form,))
-    )
+    ]
+    return frozenset(asked), frozenset(pair for pair in asked if pair[0] in members.required)
 
 
 def _is_part(inner: Members, outer: Members) -> bool:

@@ -19,7 +19,8 @@ from maskwright.json_schema.objects import write_declared
 from maskwright.json_schema.places import Place
 
 if TYPE_CHECKING:
-    from maskwright.json_schema.write import Names, Writer
+    from maskwright.json_schema.order import Names
+    from maskwright.json_schema.write import Writer
 
 __all__ = ["bare_type", "straight", "tail_at"]
 
