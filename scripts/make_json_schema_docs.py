@@ -82,12 +82,17 @@ letters A and Z, `(?P<name>..)` is an error.
 | where | why |
 |---|---|
 | `uniqueItems` on items of any type, or on objects whose members may come in any order or have any name | one value has many texts |
+| `uniqueItems` with `minItems` over 1,024, on items that are only so many | whether there are enough of them is not counted further |
+| `uniqueItems` in style `"accept"` on many numbers between bounds, or in a long `enum` | each has endless spellings; some 100 are told apart |
 | `not` over `uniqueItems` | arrays with two items alike have no regular form |
 | a combination (`not`, `oneOf`) that asks for a member with a name that is not known, beside more than five optional ones | which member it is would have to be remembered |
 | `$ref` to what is neither in the schema, the registry nor a standard metaschema | nothing is fetched |
 | a `pattern` with a back-reference, or with lookaround that is not regular | it is no regular language |
 | a schema that no value satisfies | the error names the smallest part that has none, and what excludes what |
 | schemas whose combinations take too much work, patterns whose automata take too many states | `LimitError` names the limit |
+
+Under `uniqueItems` a text is never led to where no further item can be, up to 1,024 different items, with one exception: in style
+`"accept"`, a number in an unusual spelling (`5e-`, `0e`) may be begun that can only become one which was there before.
 
 ## Two styles
 
