@@ -285,7 +285,7 @@ class Compiler:
         if found is not None:
             return found
         name = name or _shortened(source)
-        with _Measured(self):
+        with _Measured(self), _Placed(source, name):
             begin = time.perf_counter()
             grammar, notes = read()
             key = sha256(f"{grammar.key} {self._identity} {[*map(repr, notes)]}".encode()).hexdigest()
@@ -293,8 +293,7 @@ class Compiler:
             if found is not None:
                 return found
             between = time.perf_counter()
-            with _Placed(source, name):
-                native = _native_index(self._native, grammar, self.limits)
+            native = _native_index(self._native, grammar, self.limits)
             spent = {"front_seconds": between - begin, "native_seconds": time.perf_counter() - between}
         return self._cache.add(source_key, key, Index(native, name, key, notes, **spent))
 
@@ -346,7 +345,7 @@ class _Measured(AbstractContextManager[None]):
 
 
 class _Placed(AbstractContextManager[None]):
-    """Gives the errors of the engine, which knows no text, the place in the user's input."""
+    """Gives errors that have none the place in the user's input: the engine knows no text."""
 
     def __init__(self, source: tuple[Any, ...], name: str) -> None:
         self._source, self._name = source, name

@@ -19,7 +19,7 @@ from maskwright.grammar.special_tokens import known_names, token_id
 from maskwright.grammar.usefulness import ParsedGrammar, Place, report
 from maskwright.ir import MAX_CODE_POINT, UNBOUNDED, Builder, Node, Rule
 
-MAX_CHARACTERS = 2_000_000
+MAX_CHARACTERS = 1_000_000  # up to 1.6 microseconds each
 
 # Possessive quantifiers throughout: with others, a run of n blanks at the end of the text takes n * n steps,
 # and a string with a million escapes 200 MB of places to come back to.

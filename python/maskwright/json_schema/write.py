@@ -51,7 +51,7 @@ MAX_NODES = {"generate": 100_000, "accept": 40_000}
 more in all that was measured, so the engine's own limit is near."""
 
 MAX_MEMBERS = 500_000
-"""Members that branches of unions have because other branches name them: 2 µs each. The engine takes no more."""
+"""Members that branches of unions have because other branches name them: 2 µs each, and a state or more."""
 
 
 class Writer:

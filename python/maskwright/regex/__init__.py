@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from maskwright.errors import MaskwrightError, PatternError
+from maskwright.errors import LimitError, MaskwrightError, PatternError
 from maskwright.ir import Builder, Grammar, Node
 from maskwright.regex.context import Refuse
 from maskwright.regex.ecma_dialect import read_ecma
@@ -32,6 +32,9 @@ from maskwright.regex.syntax import (
     sequence,
 )
 from maskwright.regex.whole import lower_with_assertions
+
+MAX_CHARACTERS = 250_000
+"""Characters of one pattern: 2 to 7 µs each, and two seconds are what a hostile pattern may take."""
 
 Dialect = Literal["python", "python-bytes", "ecma"]
 
@@ -124,7 +127,15 @@ def _without_outer_anchors(tree: Tree, search: bool) -> Tree:
 
 
 def read_regex(pattern: str | bytes, dialect: Dialect) -> Tree:
-    """The tree of a pattern; `MaskwrightError` for arguments that do not go together."""
+    """The tree of a pattern; `MaskwrightError` for arguments that do not go together, `LimitError` past
+    `MAX_CHARACTERS`."""
+    if isinstance(pattern, (str, bytes)) and len(pattern) > MAX_CHARACTERS:
+        raise LimitError(
+            f"the pattern has {len(pattern)} characters",
+            limit="pattern_characters",
+            value=MAX_CHARACTERS,
+            try_="choices, for a long list of words; Lark's notation or GBNF, for what has parts",
+        )
     if dialect == "python-bytes":
         if not isinstance(pattern, bytes):
             raise _misuse("pattern", "the dialect 'python-bytes' takes a bytes pattern")
