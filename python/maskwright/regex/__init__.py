@@ -19,16 +19,20 @@ from maskwright.regex.context import Refuse
 from maskwright.regex.ecma_dialect import read_ecma
 from maskwright.regex.lower import MAX_WORK, Spell, SpellText, Writer, check_nesting
 from maskwright.regex.python_dialect import read_python, read_python_bytes
-from maskwright.regex.ranges import EVERYTHING, Ranges
+from maskwright.regex.ranges import EVERYTHING, Ranges, invert
 from maskwright.regex.syntax import (
     ANY_TEXT,
+    EMPTY,
     LAST_LINE_END,
     TEXT_END,
     TEXT_START,
     UNBOUNDED,
+    Chars,
     Look,
+    Repeat,
     Sequence,
     Tree,
+    choice,
     sequence,
 )
 from maskwright.regex.whole import lower_with_assertions
@@ -123,7 +127,25 @@ def _without_outer_anchors(tree: Tree, search: bool) -> Tree:
             del parts[-1]
             right = [LAST_LINE_END.parts[0]] if search else []
         tree = sequence(parts)
-    return sequence([*left, tree, *right]) if left or right else tree
+    if not (left or right):
+        return tree
+    parts = list(tree.parts) if isinstance(tree, Sequence) else [tree]
+    if left and parts:
+        left, parts[0] = _found(parts[0])
+    return sequence([*left, *parts, *right])
+
+
+def _found(first: Tree) -> tuple[list[Tree], Tree]:
+    """Any text, and then the first part of what is searched for.
+
+    A run of characters can begin at each place of a longer one: with `[a-z]{162}`, a text would be at 162
+    counts at once. It is the same to begin where the text does, or after another character, and to go on.
+    """
+    if not (isinstance(first, Repeat) and isinstance(first.body, Chars) and first.low > 1):
+        return [ANY_TEXT], first
+    others = invert(first.body.ranges)
+    before = [choice([EMPTY, sequence([ANY_TEXT, Chars(others)])])] if others else []
+    return before, Repeat(first.body, first.low, None)
 
 
 def read_regex(pattern: str | bytes, dialect: Dialect) -> Tree:
