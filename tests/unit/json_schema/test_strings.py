@@ -181,15 +181,13 @@ def test_random_conjunctions_against_a_backtracking_matcher() -> None:
             assert not strings.is_empty()
 
 
-@pytest.mark.parametrize(
-    "pattern", [".{100}", "[^x]{100}", "[a-z]{100,200}", r"[\s\S]{100}$", "[a-z]{60}-.{60}"]
-)
+@pytest.mark.parametrize("pattern", [".{100}", "[^x]{100}", "[a-z]{100,200}", r"[\s\S]{100}$"])
 @pytest.mark.parametrize("style", ["generate", "accept"])
 def test_a_run_that_is_searched_for_is_counted_once(pattern: str, style: Style) -> None:
-    """A run may begin at each character, but a text is not at 100 counts at once: that took 20 times the
-    work."""
+    """A run may begin at each character, but a text is not at 100 counts at once: a mask over 256 bytes
+    took 700 steps, and 260 are left."""
     tokens = [*(bytes([byte]) for byte in range(256)), None]
-    compiler = Compiler(Vocabulary.from_tokens(tokens, eos_id=256), limits=Limits(mask_work=3_000))
+    compiler = Compiler(Vocabulary.from_tokens(tokens, eos_id=256), limits=Limits(mask_work=300))
     constraint = compiler.json_schema({"type": "string", "pattern": pattern}, style=style).constraint()
     for byte in b'"' + b"abc" * 60 + b"-" + b"abc" * 40:
         constraint.mask()
