@@ -129,7 +129,7 @@ def page() -> str:
     """The whole page."""
     rows = "".join(f"| `{word.name}` | {_drafts(word)} | {_done(word)} |\n" for word in TABLE)
     formats = ", ".join(f"`{name}`" for name in sorted(FORMATS))
-    listed = f"\n## Formats\n\nEnforced: {formats}. [What each of them is](formats.md). Another name is an annotation.\n"
+    listed = f"\n## Formats\n\nEnforced: {formats}. In all drafts, also in those that do not list them yet. [What each of them is, and why so](formats.md). Another name is an annotation.\n"
     return _HEAD + rows + listed + _TAIL
 
 
