@@ -38,8 +38,8 @@ from maskwright.json_schema.forms import FALSE, TRUE, Form, Forms
 from maskwright.json_schema.keywords import Draft, Part
 from maskwright.json_schema.numbers import INTEGERS, NumberSet
 from maskwright.json_schema.places import Documents, Place
-from maskwright.json_schema.refusals import malformed, no_value, unsupported
-from maskwright.json_schema.schema_text import exact, spelled
+from maskwright.json_schema.refusals import malformed, no_keyword, no_value, unsupported
+from maskwright.json_schema.schema_text import are_texts, exact, spelled
 
 __all__ = ["MAX_IN_PLACE", "Reader"]
 
@@ -52,7 +52,6 @@ MAX_PATTERN_TEXT = 500_000
 TYPES = ("null", "boolean", "number", "integer", "string", "array", "object")
 _SINGLE = {name: frozenset((name,)) for name in TYPES}
 _INTEGER = Numbers(INTEGERS)
-_TEXT = frozenset((str,))
 _NO_PROPERTIES: dict[str, Any] = {}
 
 
@@ -188,6 +187,8 @@ class Reader:
             flags = 0
             for keyword in schema if not self._ignored else self.kept(place):
                 flags |= known.get(keyword, Part.UNKNOWN)
+            if flags & Part.UNKNOWN and not are_texts(schema):
+                raise no_keyword(place, next(key for key in schema if not isinstance(key, str)))
             if flags & Part.REF and place.draft.ref_hides:
                 flags = Part.REF
             place.flags = flags
@@ -431,7 +432,7 @@ class Reader:
         return Items(prefix, FALSE, len(value), len(value))
 
     def _constant_members(self, value: dict[str, Any], place: Place) -> Members:
-        if not _are_texts(value):
+        if not are_texts(value):
             raise malformed(place, "const" if "const" in place.schema else "enum", "its keys must be strings")
         named = {key: self.forms.value(item, place) for key, item in value.items()}
         return Members(named, (), frozenset(named), place=place)
@@ -505,7 +506,7 @@ class Reader:
     def properties(self, place: Place, schema: dict[str, Any]) -> dict[str, Any]:
         """The schemas of named members, unread."""
         properties: dict[str, Any] = schema.get("properties", _NO_PROPERTIES)
-        if not isinstance(properties, dict) or not _are_texts(properties):
+        if not isinstance(properties, dict) or not are_texts(properties):
             raise malformed(place, "properties", "it must be an object of schemas, its keys strings")
         return properties
 
@@ -638,8 +639,8 @@ class Reader:
     def dependencies(self, place: Place, schema: dict[str, Any], keyword: str) -> dict[str, Form]:
         """For each key what a value with that key must satisfy; a list of names asks for those keys."""
         rules = schema[keyword]
-        if not isinstance(rules, dict):
-            raise malformed(place, keyword, "it must be an object")
+        if not isinstance(rules, dict) or not are_texts(rules):
+            raise malformed(place, keyword, "it must be an object, its keys strings")
         found = {}
         for key, rule in rules.items():
             if isinstance(rule, (dict, bool)) and keyword != "dependentRequired":
@@ -688,10 +689,6 @@ class Reader:
     def nothing(self, place: Place, why: str) -> SchemaError:
         """No value: the error that says so."""
         return no_value(place, why)
-
-
-def _are_texts(keys: Iterable[object]) -> bool:
-    return _TEXT.issuperset(map(type, keys)) or all(isinstance(key, str) for key in keys)
 
 
 def _is_no_object(members: Members) -> bool:
