@@ -25,7 +25,7 @@ _HEAD = """# JSON Schema
 2020-12 with the older keywords where they do not clash. Every keyword is enforced exactly or the schema is refused with
 its place and a reason; `unsupported="ignore"` drops what cannot be enforced, and `index.ignored` lists it.
 `maskwright check SCHEMA` and `maskwright.check_schema` say what becomes of each keyword of a schema; `maskwright explain
-SCHEMA` says [where its cost is](command-line.md#maskwright-explain).
+SCHEMA` and `maskwright.explain_schema` say [where its cost is](command-line.md#maskwright-explain), and what it forces.
 
 ```python
 >>> import maskwright as mw
@@ -41,6 +41,9 @@ maskwright.errors.SchemaError: "type" is malformed
 >>> report = mw.check_schema({"type": "string", "format": "date", "pattern": "^x"})
 >>> report.is_enforced, report.error.code, [finding.status for finding in report.findings]
 (False, 'schema.no-value', ['enforced', 'enforced', 'enforced'])
+>>> explanation = mw.explain_schema({"type": "object", "properties": {"to": {"format": "email"}}, "required": ["to"]})
+>>> [cost.place for cost in explanation.inside], explanation.forced
+(['#/properties/to'], ('#: members in this order: "to", then others; always there: "to"',))
 
 ```
 

@@ -13,6 +13,7 @@ straight.py     what needs no clauses, which is nearly all, from keywords to the
 prelude.py      what every grammar begins with
 compile.py      options, errors, and what is knowingly ignored
 report.py       what a schema asks for and what becomes of it
+explain.py      what it costs and forces
 """
 
 from maskwright.json_schema.compile import Ignored, Options, SchemaCompile
