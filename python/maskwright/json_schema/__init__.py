@@ -4,7 +4,8 @@ keywords.py     the one table: what is done with each keyword, in each draft
 places.py       where a schema is, and where its references lead
 forms.py        boolean expressions over schemas, unread
 clauses.py      what a form says about each type
-reading.py      a schema's keywords to clauses; evaluated.py for the unevaluated ones
+reading.py      a schema's keywords to clauses: constant_clauses.py, container_clauses.py; in_place.py has the
+                schemas for the same value, evaluated.py the unevaluated members and items
 algebra.py      and, or, not of clauses, and which are empty; apart.py which branches exclude each other
 strings.py, numbers.py, formats.py    sets of scalars, and how they are spelled (spelling.py)
 guess.py, bounds.py    what can be told of them, or written, at once
