@@ -6,7 +6,8 @@ forms.py        boolean expressions over schemas, unread
 clauses.py      what a form says about each type
 reading.py      a schema's keywords to clauses: constant_clauses.py, container_clauses.py; in_place.py has the
                 schemas for the same value, evaluated.py the unevaluated members and items
-algebra.py      and, or, not of clauses, and which are empty; apart.py which branches exclude each other
+algebra.py      and, or, not of clauses, and which are empty: absorb.py, complement.py, key_languages.py
+apart.py        which branches of a union exclude each other
 strings.py, numbers.py, formats.py    sets of scalars, and how they are spelled (spelling.py)
 guess.py, bounds.py    what can be told of them, or written, at once
 write.py        forms to the IR; objects.py, arrays.py, order.py, whitespace.py

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from maskwright.json_schema.clauses import ANY_STRING, OPEN, Contains, Items, Members, StringSet
 from maskwright.json_schema.forms import FALSE, TRUE, Form
+from maskwright.json_schema.key_languages import apart, refine, subtract
 from maskwright.json_schema.keywords import Draft
 from maskwright.json_schema.refusals import malformed
 
@@ -99,13 +99,13 @@ def _add_opens(reader: Reader, place: Place, schema: dict[str, Any], members: Me
     for pattern, inner in patterns.items():
         form = reader.child(place, inner, "patternProperties", pattern)
         region = StringSet(patterns=(reader.pattern(place, "patternProperties", pattern),))
-        parts = reader.algebra.refine(parts, region, form)
+        parts = refine(reader.algebra, parts, region, form)
         if form is not FALSE:
             for keys in outside:
                 inside = keys.intersect(region)
                 if keys is ANY_STRING or not reader.algebra.no_string(inside):
                     parts.append((inside, form))
-        outside = [left for keys in outside for left in reader.algebra.subtract([keys], region)]
+        outside = subtract(reader.algebra, outside, region)
         for key, old in members.named.items():
             if region.contains(key):
                 members.named[key] = reader.forms.all((old, form))
@@ -126,7 +126,7 @@ def _with_names(
 ) -> tuple[Members, ...]:
     """Only keys that satisfy `propertyNames`."""
     names = reader.cases(reader.child(place, schema["propertyNames"], "propertyNames")).strings
-    allowed = _key_languages(reader, names)
+    allowed = apart(reader.algebra, names)
     named: dict[str, Form] = {}
     for region in names:
         for key in region.values() or ():
@@ -139,18 +139,3 @@ def _with_names(
     limits = Members(named, tuple((region, TRUE) for region in allowed), place=place)
     met = reader.algebra.meet_members(members, limits)
     return () if met is None else (met,)
-
-
-def _key_languages(reader: Reader, names: Iterable[StringSet]) -> list[StringSet]:
-    """The infinite ones of some sets of strings, cut up so that no two overlap."""
-    apart: list[StringSet] = []
-    seen: list[StringSet] = []
-    for region in names:
-        if region.allowed is not None:
-            continue
-        rest = [region]
-        for other in seen:
-            rest = reader.algebra.subtract(rest, other)
-        apart.extend(rest)
-        seen.append(region)
-    return apart
