@@ -559,10 +559,13 @@ fn number_value(text: &[u8]) -> Vec<u8> {
         }
         None => (text, Some(0)),
     };
+    let mut digits: Vec<u8> = mantissa.iter().copied().filter(u8::is_ascii_digit).collect();
+    if digits.iter().all(|&digit| digit == b'0') {
+        return b"0".to_vec();
+    }
     let Some(exponent) = exponent else { return text.to_vec() };
     let negative = mantissa.first() == Some(&b'-');
     let fraction = mantissa.iter().position(|&byte| byte == b'.').map_or(0, |at| mantissa.len() - at - 1);
-    let mut digits: Vec<u8> = mantissa.iter().copied().filter(u8::is_ascii_digit).collect();
     let mut power = exponent - fraction as i64;
     while digits.last() == Some(&b'0') {
         digits.pop();
@@ -570,9 +573,6 @@ fn number_value(text: &[u8]) -> Vec<u8> {
     }
     let start = digits.iter().position(|&digit| digit != b'0').unwrap_or(digits.len());
     let digits = &digits[start..];
-    if digits.is_empty() {
-        return b"0".to_vec();
-    }
     let sign: &[u8] = if negative { b"-" } else { b"" };
     [sign, digits, b"e", power.to_string().as_bytes()].concat()
 }

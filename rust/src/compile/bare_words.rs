@@ -14,6 +14,11 @@ use crate::memory::{escaped_char, first_number};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
     Between,
+    /// After a minus.
+    Sign,
+    /// In a number that is 0 so far, and past the letter of its exponent.
+    Zero,
+    ZeroPower,
     /// In a number before its point, and past it.
     Integer,
     Fraction,
@@ -33,7 +38,7 @@ enum Place {
 impl Place {
     fn is_between(self) -> bool {
         use Place::*;
-        matches!(self, Between | Integer | Fraction | Exponent | Number)
+        matches!(self, Between | Sign | Zero | ZeroPower | Integer | Fraction | Exponent | Number)
     }
 }
 
@@ -75,8 +80,9 @@ impl BareWords {
             places[from].is_some_and(Place::is_between) && is_white_space(low, high)
         };
         let some = |(from, edges): (usize, &Vec<Range>)| edges.iter().any(|edge| is_blank(from, edge));
-        let has_ways =
-            |place: &Option<Place>| matches!(place, Some(Place::Escaped | Place::Fraction | Place::Exponent));
+        let has_ways = |place: &Option<Place>| {
+            matches!(place, Some(Place::Escaped | Place::Zero | Place::Fraction | Place::Exponent))
+        };
         if !places.iter().any(has_ways) && !edges.iter().enumerate().any(some) {
             return Ok(None);
         }
@@ -145,13 +151,17 @@ impl BareWords {
         digit && ((low, high) != (b'0', b'0') || self.fixed[self.component[to as usize] as usize])
     }
 
-    /// Whether a number is the same without the zeros of a loop.
+    /// Whether a number is the same without the digits of a loop.
     fn is_idle(&self, from: u32, &(low, high, _): &Range) -> bool {
-        (low, high) == (b'0', b'0')
-            && match self.places[from as usize] {
-                Some(Place::Fraction) => !self.fixed[self.component[from as usize] as usize],
-                place => place == Some(Place::Exponent),
+        let zeros = (low, high) == (b'0', b'0');
+        match self.places[from as usize] {
+            Some(Place::Zero | Place::Fraction) => {
+                zeros && !self.fixed[self.component[from as usize] as usize]
             }
+            Some(Place::Exponent) => zeros,
+            Some(Place::ZeroPower) => is_digit(low, high),
+            _ => false,
+        }
     }
 
     /// All texts from a state to an end, by what they spell, if they are few.
@@ -201,8 +211,14 @@ fn extended(
 fn in_number(place: Place, low: u8, high: u8) -> Place {
     let all = |bytes: &[u8]| (low..=high).all(|byte| bytes.contains(&byte));
     match place {
-        Place::Between if all(b"-0123456789") => Place::Integer,
-        Place::Between => Place::Between,
+        Place::Between if all(b"-") => Place::Sign,
+        Place::Between | Place::Sign if all(b"0") => Place::Zero,
+        Place::Between | Place::Sign if all(b"123456789") => Place::Integer,
+        Place::Between if !all(b"-0123456789") => Place::Between,
+        Place::Zero if all(b".") || all(b"0") => Place::Zero,
+        Place::Zero if all(b"123456789") => Place::Fraction,
+        Place::Zero if all(b"e") || all(b"E") => Place::ZeroPower,
+        Place::ZeroPower if all(b"+-0123456789") => Place::ZeroPower,
         Place::Integer if all(b".") => Place::Fraction,
         Place::Integer | Place::Fraction if all(b"e") || all(b"E") => Place::Exponent,
         Place::Integer | Place::Fraction if all(b"0123456789") => place,
@@ -212,6 +228,12 @@ fn in_number(place: Place, low: u8, high: u8) -> Place {
     }
 }
 
+/// What follows the power of ten that a text begins with.
+fn past_power(text: &[u8]) -> &[u8] {
+    let end = text.iter().position(|byte| !b"+-0123456789".contains(byte)).unwrap_or(text.len());
+    &text[end..]
+}
+
 /// A byte and what follows it, in the one way to spell it.
 fn spelled(place: Option<Place>, byte: u8, rest: &[u8]) -> Box<[u8]> {
     let digit = rest.first().is_some_and(u8::is_ascii_digit);
@@ -219,8 +241,14 @@ fn spelled(place: Option<Place>, byte: u8, rest: &[u8]) -> Box<[u8]> {
     match (place, byte) {
         (Some(Place::Quoted), b'\\') => return escaped_char(rest),
         (Some(Place::Hex(_)), _) => return [&[byte.to_ascii_lowercase()], rest].concat().into(),
-        (Some(Place::Between), b'-' | b'0'..=b'9') => return first_number([&[byte], rest].concat()),
-        (Some(Place::Integer), b'.') | (Some(Place::Fraction), b'0') if !digit => return rest.into(),
+        (Some(Place::Between), b'-') | (Some(Place::Between | Place::Sign), b'0'..=b'9') => {
+            return first_number([&[byte], rest].concat());
+        }
+        (Some(Place::Integer | Place::Zero), b'.') if !digit => return rest.into(),
+        (Some(Place::Fraction | Place::Zero), b'0') if !digit => return rest.into(),
+        (Some(Place::Zero), b'e' | b'E') => return past_power(rest).into(),
+        (Some(Place::ZeroPower), b'0'..=b'9') => return [b"0", past_power(rest)].concat().into(),
+        (Some(Place::ZeroPower), _) => return rest.into(),
         // The power of ten 0 is none.
         (Some(Place::Integer | Place::Fraction), b'e' | b'E') if zero => return rest[1..].into(),
         (Some(Place::Integer | Place::Fraction), b'E') => return [b"e", rest].concat().into(),
@@ -238,10 +266,18 @@ fn distinct(mut words: Vec<Box<[u8]>>) -> Vec<Box<[u8]>> {
     words
 }
 
-/// Which states are within strings.
-pub fn in_strings(edges: &[Vec<Range>], start: u32) -> Vec<bool> {
-    let is_within = |place| matches!(place, Some(Place::Quoted | Place::Escaped | Place::Hex(_)));
-    places(edges, start).into_iter().map(is_within).collect()
+/// Which states are within strings, and which in the exponent of 0.
+pub fn in_strings_and_zeros(edges: &[Vec<Range>], start: u32) -> (Vec<bool>, Vec<bool>) {
+    let places = places(edges, start);
+    let is_within =
+        |place: &Option<Place>| matches!(place, Some(Place::Quoted | Place::Escaped | Place::Hex(_)));
+    let is_zero = |place: &Option<Place>| *place == Some(Place::ZeroPower);
+    (places.iter().map(is_within).collect(), places.iter().map(is_zero).collect())
+}
+
+/// Whether a range of bytes has nothing but digits.
+pub fn is_digit(low: u8, high: u8) -> bool {
+    low.is_ascii_digit() && high.is_ascii_digit()
 }
 
 /// Where texts are in each state; `None`: nowhere.

@@ -8,7 +8,7 @@ use hashbrown::HashTable;
 use rustc_hash::{FxHashMap, FxHasher};
 
 use super::Budget;
-use super::bare_words::{BareWords, in_strings, is_white_space};
+use super::bare_words::{BareWords, in_strings_and_zeros, is_digit, is_white_space};
 use super::draft::{Draft, DraftRule, Label, byte_classes};
 use super::kept::HeapBytes;
 use super::rows::Rows;
@@ -39,7 +39,7 @@ pub struct Dfa {
 pub enum Repeats {
     /// Nothing but white space between tokens, if anything: there are only so many values.
     Nothing,
-    /// Zeros of a number, too: most spellings are the same value.
+    /// Zeros of a number, too, or the exponent of 0: most spellings are the same value.
     Zeros,
     Characters,
 }
@@ -137,7 +137,7 @@ impl Dfa {
         if edges.is_empty() {
             return Repeats::Nothing;
         }
-        let within = in_strings(&edges, 0);
+        let (within, zero) = in_strings_and_zeros(&edges, 0);
         let n_components = component.iter().map(|&id| id as usize + 1).max().unwrap_or(0);
         let mut after = vec![Repeats::Nothing; n_components];
         let mut order: Vec<usize> = (0..edges.len()).collect();
@@ -150,7 +150,8 @@ impl Dfa {
                     after[component[to as usize] as usize]
                 } else if is_white_space(low, high) && !within[state] {
                     Repeats::Nothing
-                } else if (low, high) == (b'0', b'0') && !within[state] {
+                } else if (low, high) == (b'0', b'0') && !within[state] || is_digit(low, high) && zero[state]
+                {
                     Repeats::Zeros
                 } else {
                     Repeats::Characters
