@@ -1,4 +1,4 @@
-"""Is every mask of different items right, where few values have many spellings? Against each value on its own.
+"""Is each mask of different items right, where few values have many spellings? Held to each value on its own.
 
 Style "accept" spells a character plain or escaped, and a number with any zeros. The oracle has an index for
 each value alone, so it knows nothing of arrays: a text goes on where what is read of an item goes on to a
