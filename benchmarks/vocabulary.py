@@ -39,8 +39,8 @@ class Vocabulary:
 
     name: str
     tokens: tuple[bytes | None, ...]
-    """A tuple, which the collector stops looking at: a list of 128,000 is gone through in each collection, 8 ms and
-    all that was in the caches."""
+    """A tuple, which the garbage collector stops looking at. A list of 128,000 is gone through in each
+    collection: 8 ms, and nothing is left in the processor's caches."""
     special: dict[str, int]
     eos_id: int
     ranks: dict[bytes, int] = field(repr=False)

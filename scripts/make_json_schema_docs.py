@@ -25,7 +25,7 @@ _HEAD = """# JSON Schema
 2020-12 with the older keywords where they do not clash. Every keyword is enforced exactly or the schema is refused with
 its place and a reason; `unsupported="ignore"` drops what cannot be enforced, and `index.ignored` lists it.
 `maskwright check SCHEMA` and `maskwright.check_schema` say what becomes of each keyword of a schema; `maskwright explain
-SCHEMA` says [where its cost is](command-line.md#maskwright-explain).
+SCHEMA` and `maskwright.explain_schema` say [where its cost is](command-line.md#maskwright-explain), and what it forces.
 
 ```python
 >>> import maskwright as mw
@@ -41,6 +41,9 @@ maskwright.errors.SchemaError: "type" is malformed
 >>> report = mw.check_schema({"type": "string", "format": "date", "pattern": "^x"})
 >>> report.is_enforced, report.error.code, [finding.status for finding in report.findings]
 (False, 'schema.no-value', ['enforced', 'enforced', 'enforced'])
+>>> explanation = mw.explain_schema({"type": "object", "properties": {"to": {"format": "email"}}, "required": ["to"]})
+>>> [cost.place for cost in explanation.inside], explanation.forced
+(['#/properties/to'], ('#: members in this order: "to", then others; always there: "to"',))
 
 ```
 
@@ -82,12 +85,17 @@ letters A and Z, `(?P<name>..)` is an error.
 | where | why |
 |---|---|
 | `uniqueItems` on items of any type, or on objects whose members may come in any order or have any name | one value has many texts |
+| `uniqueItems` with `minItems` over 1,024, on items that are only so many | whether there are enough of them is not counted further |
+| `uniqueItems` in style `"accept"` on many numbers between bounds, or in a long `enum` | each has endless spellings; some 100 are told apart |
 | `not` over `uniqueItems` | arrays with two items alike have no regular form |
 | a combination (`not`, `oneOf`) that asks for a member with a name that is not known, beside more than five optional ones | which member it is would have to be remembered |
 | `$ref` to what is neither in the schema, the registry nor a standard metaschema | nothing is fetched |
 | a `pattern` with a back-reference, or with lookaround that is not regular | it is no regular language |
 | a schema that no value satisfies | the error names the smallest part that has none, and what excludes what |
 | schemas whose combinations take too much work, patterns whose automata take too many states | `LimitError` names the limit |
+
+Under `uniqueItems` a text is never led to where no further item can be, up to 1,024 different items, with one exception: in style
+`"accept"`, a number in an unusual spelling (`5e-`, `0e`) may be begun that can only become one which was there before.
 
 ## Two styles
 
@@ -124,7 +132,7 @@ def page() -> str:
     """The whole page."""
     rows = "".join(f"| `{word.name}` | {_drafts(word)} | {_done(word)} |\n" for word in TABLE)
     formats = ", ".join(f"`{name}`" for name in sorted(FORMATS))
-    listed = f"\n## Formats\n\nEnforced: {formats}. [What each of them is](formats.md). Another name is an annotation.\n"
+    listed = f"\n## Formats\n\nEnforced: {formats}. In all drafts, also in those that do not list them yet. [What each of them is, and why so](formats.md). Another name is an annotation.\n"
     return _HEAD + rows + listed + _TAIL
 
 

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from maskwright.compiler import Compiler
     from maskwright.index import Index
     from maskwright.json_schema import Report, Whitespace, check_schema
+    from maskwright.json_schema.explain import Explanation, explain_schema
     from maskwright.limits import Limits
     from maskwright.protocol import ConstraintProtocol
     from maskwright.reference import (
@@ -57,6 +58,7 @@ __all__ = [
     "Compiler",
     "Constraint",
     "ConstraintProtocol",
+    "Explanation",
     "GrammarError",
     "Index",
     "InternalError",
@@ -77,6 +79,7 @@ __all__ = [
     "apply_mask",
     "check_schema",
     "constrained_sample",
+    "explain_schema",
     "json_schema_to_regex",
     "regex_to_dfa",
     "sample",
@@ -89,6 +92,7 @@ _HOMES = {
     "Compiler": "maskwright.compiler",
     "Constraint": "maskwright.reference",
     "ConstraintProtocol": "maskwright.protocol",
+    "Explanation": "maskwright.json_schema.explain",
     "Index": "maskwright.index",
     "Limits": "maskwright.limits",
     "Report": "maskwright.json_schema",
@@ -102,6 +106,7 @@ _HOMES = {
     "apply_mask": "maskwright.sampling",
     "check_schema": "maskwright.json_schema",
     "constrained_sample": "maskwright.sampling",
+    "explain_schema": "maskwright.json_schema.explain",
     "json_schema_to_regex": "maskwright.reference",
     "regex_to_dfa": "maskwright.reference",
     "sample": "maskwright.sampling",
@@ -120,4 +125,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    """The public names; what this file and its modules need for themselves is not among them."""
+    return sorted({*__all__, *_HOMES, *(name for name in globals() if name.startswith("__"))})

@@ -308,13 +308,13 @@ class Compiler:
     def _made(self, source: tuple[Any, ...], source_key: Hashable, read: Read, name: str) -> Index:
         """The index of a source that the cache does not know."""
         begin = time.perf_counter()
-        grammar, notes = read()
-        key = self._key(grammar, notes)
-        found = self._cache.find_format(source_key, key)
-        if found is not None:
-            return found
-        between = time.perf_counter()
         try:
+            grammar, notes = read()
+            key = self._key(grammar, notes)
+            found = self._cache.find_format(source_key, key)
+            if found is not None:
+                return found
+            between = time.perf_counter()
             native = EngineIndex(
                 self._native,
                 grammar.words,

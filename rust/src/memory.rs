@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::compile::Budget;
 use crate::compile::bare_words::{BareWords, SharedWords};
 use crate::compile::words::{FewWords, Range};
 use crate::decimal::DecimalSet;
+use crate::error::Result;
 use crate::program::{Action, ByteEdge, Guard, Program, StateId};
 
 /// A language with more words than this is taken to have one that was not read yet.
@@ -247,7 +249,7 @@ pub struct Items {
 }
 
 /// Find out, once the program is laid out, what its guards need to know of it.
-pub fn settle(program: &mut Program) {
+pub fn settle(program: &mut Program, budget: &mut Budget) -> Result<()> {
     let mut written: FxHashMap<u32, FxHashSet<u32>> = FxHashMap::default();
     let mut opened: FxHashMap<u32, FxHashSet<u32>> = FxHashMap::default();
     for edge in &program.byte_edges {
@@ -258,7 +260,7 @@ pub fn settle(program: &mut Program) {
         }
     }
     let below = declared_below(program);
-    let words = few_words(program);
+    let words = few_words(program, budget)?;
     for (spec, memory) in (0u32..).zip(&mut program.memories) {
         if let Memory::Members(members) = memory {
             let found = written.remove(&spec).unwrap_or_default();
@@ -285,6 +287,7 @@ pub fn settle(program: &mut Program) {
             Memory::Decimal(_) => {}
         }
     }
+    Ok(())
 }
 
 fn is_within(program: &Program, state: StateId) -> bool {
@@ -363,11 +366,11 @@ fn sorted(mut members: Vec<u32>) -> Arc<[u32]> {
 }
 
 /// For each state within an open key or an item from where few texts lead to its end: the spec, the state, those texts.
-fn few_words(program: &Program) -> Vec<(u32, StateId, SharedWords)> {
+fn few_words(program: &Program, budget: &mut Budget) -> Result<Vec<(u32, StateId, SharedWords)>> {
     let states: Vec<StateId> =
         (0..program.states.len() as u32).filter(|&state| is_within(program, state)).collect();
     if states.is_empty() {
-        return Vec::new();
+        return Ok(Vec::new());
     }
     // The places of states among them, where they are any.
     let mut place = vec![u32::MAX; program.states.len()];
@@ -388,37 +391,56 @@ fn few_words(program: &Program) -> Vec<(u32, StateId, SharedWords)> {
     };
     let ends = |at: u32| states.get(at as usize).is_none_or(|&state| may_end(program, state));
     let begins = begins_of_values(program, &place);
-    let bare = (!begins.is_empty()).then(|| {
+    let bare = if begins.is_empty() {
+        None
+    } else {
         let all = |at: u32, found: &mut Vec<Range>| match at == end + 1 {
             true => found.extend_from_slice(&begins),
             false => edges(at, found),
         };
-        BareWords::new(states.len() + 2, |at| at != end + 1 && ends(at), all, end + 1)
-    });
-    let bare = bare.flatten();
+        BareWords::new(states.len() + 2, |at| at != end + 1 && ends(at), all, end + 1, budget)?
+    };
     let few = FewWords::new(states.len() + 1, ends, edges, MAX_WORDS);
-    let found = (0u32..).zip(&states).filter_map(|(at, &state)| {
+    let mut found = Vec::new();
+    for (at, &state) in (0u32..).zip(&states) {
         let (Guard::OpenKey { spec } | Guard::Item { spec, .. }) = program.states[state as usize].guard
         else {
-            return None;
+            continue;
         };
-        let plain = few.words(at).map(|words| words.into_iter().map(Vec::into_boxed_slice).collect());
-        Some((spec, state, plain.or_else(|| bare.as_ref()?.words(at).cloned())?))
-    });
-    found.collect()
+        let bare = bare.as_ref().filter(|_| is_json(program, spec));
+        let words = match bare.and_then(|bare| bare.words(at)) {
+            Some(shared) => Some(shared.clone()),
+            None => few.words(at).map(|words| words.into_iter().map(Vec::into_boxed_slice).collect()),
+        };
+        if let Some(words) = words {
+            if bare.is_none_or(|bare| bare.words(at).is_none()) {
+                budget.spend_texts(&words)?;
+            }
+            found.push((spec, state, words));
+        }
+    }
+    Ok(found)
 }
 
-/// The edges that begin the items that are compared as JSON values; `place` numbers the states within items.
+/// Whether keys or items are compared as the JSON values that they spell.
+fn is_json(program: &Program, spec: u32) -> bool {
+    match &program.memories[spec as usize] {
+        Memory::Items(items) => items.json,
+        Memory::Members(members) => members.json,
+        Memory::Decimal(_) => false,
+    }
+}
+
+/// The edges that begin what is compared as JSON values; `place` numbers the states within keys and items.
 fn begins_of_values(program: &Program, place: &[u32]) -> Vec<Range> {
-    let is_value = |spec: u32| matches!(&program.memories[spec as usize], Memory::Items(items) if items.json);
-    if !(0..program.memories.len() as u32).any(is_value) {
+    if !(0..program.memories.len() as u32).any(|spec| is_json(program, spec)) {
         return Vec::new();
     }
     let mut found = Vec::new();
     for state in (0..program.states.len() as u32).filter(|&state| place[state as usize] == u32::MAX) {
         for edge in program.byte_edges(state) {
             match program.states[edge.target as usize].guard {
-                Guard::Item { spec, .. } if is_value(spec) => {
+                Guard::Item { spec, .. } | Guard::OpenKey { spec } if is_json(program, spec) => {
                     found.push((edge.low, edge.high, place[edge.target as usize]));
                 }
                 _ => {}
@@ -450,10 +472,9 @@ pub fn identity(json: bool, text: &[u8]) -> Box<[u8]> {
             b' ' | b'\t' | b'\n' | b'\r' => rest = tail,
             b'"' => rest = string_value(tail, &mut out),
             b'-' | b'0'..=b'9' => {
-                let end =
-                    rest.iter().position(|byte| !b"+-.eE0123456789".contains(byte)).unwrap_or(rest.len());
-                out.extend_from_slice(&number_value(&rest[..end]));
-                rest = &rest[end..];
+                let (number, tail) = rest.split_at(number_end(rest));
+                out.extend_from_slice(&number_value(number));
+                rest = tail;
             }
             _ => {
                 out.push(first);
@@ -522,6 +543,29 @@ fn escape_value<'t>(rest: &'t [u8], out: &mut Vec<u8>) -> &'t [u8] {
     tail
 }
 
+/// What follows a backslash in a JSON string, with the character that it begins with as it is. Half a surrogate pair stays escaped:
+/// the other half may come before it.
+pub fn escaped_char(rest: &[u8]) -> Box<[u8]> {
+    let mut out = Vec::with_capacity(rest.len() + 1);
+    let tail = escape_value(rest, &mut out);
+    let is_half = matches!(out[..], [0xED, 0xA0..=0xBF, _]);
+    if is_half {
+        return [b"\\", rest].concat().into();
+    }
+    out.extend_from_slice(tail);
+    out.into()
+}
+
+fn number_end(text: &[u8]) -> usize {
+    text.iter().position(|byte| !b"+-.eE0123456789".contains(byte)).unwrap_or(text.len())
+}
+
+/// A text that begins with a number, with its value in place of the number.
+pub fn first_number(text: Vec<u8>) -> Box<[u8]> {
+    let end = number_end(&text);
+    [&number_value(&text[..end]), &text[end..]].concat().into()
+}
+
 /// Digits without zeros at either end, and the power of ten that they stand for.
 fn number_value(text: &[u8]) -> Vec<u8> {
     let (mantissa, exponent) = match text.iter().position(|byte| byte.eq_ignore_ascii_case(&b'e')) {
@@ -530,10 +574,13 @@ fn number_value(text: &[u8]) -> Vec<u8> {
         }
         None => (text, Some(0)),
     };
+    let mut digits: Vec<u8> = mantissa.iter().copied().filter(u8::is_ascii_digit).collect();
+    if digits.iter().all(|&digit| digit == b'0') {
+        return b"0".to_vec();
+    }
     let Some(exponent) = exponent else { return text.to_vec() };
     let negative = mantissa.first() == Some(&b'-');
     let fraction = mantissa.iter().position(|&byte| byte == b'.').map_or(0, |at| mantissa.len() - at - 1);
-    let mut digits: Vec<u8> = mantissa.iter().copied().filter(u8::is_ascii_digit).collect();
     let mut power = exponent - fraction as i64;
     while digits.last() == Some(&b'0') {
         digits.pop();
@@ -541,9 +588,6 @@ fn number_value(text: &[u8]) -> Vec<u8> {
     }
     let start = digits.iter().position(|&digit| digit != b'0').unwrap_or(digits.len());
     let digits = &digits[start..];
-    if digits.is_empty() {
-        return b"0".to_vec();
-    }
     let sign: &[u8] = if negative { b"-" } else { b"" };
     [sign, digits, b"e", power.to_string().as_bytes()].concat()
 }

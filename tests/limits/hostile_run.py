@@ -21,6 +21,7 @@ from typing import Any
 from hostile_formats import MAKERS
 from maskwright import Compiler, Limits, Vocabulary, allocate_bitmask
 from maskwright.errors import MaskwrightError
+from peak import peak_bytes
 
 CASES = Path(__file__).parent.parent / "data" / "limits" / "hostile.json"
 CEILING = 1 << 30
@@ -127,7 +128,7 @@ def main(name: str) -> None:
         answer["end"] = error.code
         answer["said"] = str(error)[:300]
     answer["seconds"] = time.process_time() - begin
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    peak = peak_bytes()
     answer["megabytes"] = max(0, peak - resident) / 1e6
     print(json.dumps(answer))
 

@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 
 import maskwright as mw
+from peak import peak_bytes
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from oracles.hostile_schemas import HOSTILE, REGISTRIES
@@ -30,7 +31,7 @@ def main(name: str, style: str) -> None:
     compiler = mw.Compiler(mw.Vocabulary.from_tokens(tokens, eos_id=256), cache_bytes=0)
     compiler.json_schema({"type": "object"}).constraint().mask()
     schema, registry = HOSTILE[name](), REGISTRIES.get(name, dict)()
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    before = peak_bytes()
     begin = time.process_time()
     try:
         if style == "check":
@@ -43,7 +44,7 @@ def main(name: str, style: str) -> None:
     except mw.MaskwrightError as error:
         end = error.code
     seconds = time.process_time() - begin
-    megabytes = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+    megabytes = (peak_bytes() - before) / 2**20
     print(json.dumps({"end": end, "seconds": seconds, "megabytes": megabytes}))
 
 

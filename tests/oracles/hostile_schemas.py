@@ -164,6 +164,15 @@ def _counted(depth: int) -> Any:
     return schema
 
 
+def _constants(count: int, keys: int, *, own: bool) -> list[Any]:
+    """Objects as constants: of the same keys, or each of its own."""
+    return [{(f"k{i}.{j}" if own else f"k{j}"): i * j for j in range(keys)} for i in range(count)]
+
+
+def _different(items: Any) -> Any:
+    return {"type": "array", "items": items, "uniqueItems": True}
+
+
 def _pairs(count: int) -> Any:
     """Exactly one of each two keys, in a circle."""
     return {
@@ -342,6 +351,32 @@ HOSTILE: dict[str, Callable[[], Any]] = {
         "items": False,
         "minItems": 2000,
         "uniqueItems": True,
+    },
+    "different objects of 2,000": lambda: _different({"enum": _constants(2000, 30, own=False)}),
+    "different objects of 2,000, each of other keys": lambda: _different(
+        {"enum": _constants(2000, 30, own=True)}
+    ),
+    "different objects of 20,000": lambda: _different({"enum": _constants(20_000, 3, own=False)}),
+    "different objects in 2,000 branches": lambda: _different(
+        {"anyOf": [{"const": value} for value in _constants(2000, 30, own=False)]}
+    ),
+    "different arrays of 2,000": lambda: _different(
+        {"enum": [[i * j for j in range(30)] for i in range(2000)]}
+    ),
+    "different texts, each the beginning of the next": lambda: _different(
+        {"enum": ["a" * i for i in range(2000)]}
+    ),
+    "200 arrays of different objects": lambda: {
+        "anyOf": [
+            {**_different({"enum": _constants(50, 5, own=False)}), "maxItems": i} for i in range(2, 202)
+        ]
+    },
+    "an enum of 2,000 objects, each of other keys": lambda: {"enum": _constants(2000, 30, own=True)},
+    "2,000 objects open for each other's keys": lambda: {
+        "anyOf": [
+            {"type": "object", "properties": {key: {"type": "null"} for key in keys}}
+            for keys in _constants(2000, 30, own=True)
+        ]
     },
     "a tuple of 20,000": lambda: {
         "type": "array",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from maskwright.cli.numbers import at_least
 from maskwright.cli.schema_options import add_schema_arguments, read_schema
 from maskwright.cli.shown import table
 from maskwright.json_schema.explain import Cost, Explanation, explain_schema
@@ -19,7 +20,9 @@ def add_to(commands: Any) -> None:
         "make them smaller, and what every value of the schema has in common.",
     )
     add_schema_arguments(parser)
-    parser.add_argument("--top", type=int, default=10, metavar="N", help="places to list (default: 10)")
+    parser.add_argument(
+        "--top", type=at_least(1), default=10, metavar="N", help="places to list (default: 10)"
+    )
     parser.set_defaults(run=run)
 
 
@@ -45,4 +48,4 @@ def _shown(found: Explanation, top: int) -> str:
 
 
 def _rows(costs: tuple[Cost, ...]) -> list[tuple[str, ...]]:
-    return [(cost.pointer, f"{cost.states:,}", f"{cost.n_bytes:,}", cost.hint) for cost in costs]
+    return [(cost.place, f"{cost.states:,}", f"{cost.n_bytes:,}", cost.hint) for cost in costs]

@@ -15,6 +15,7 @@ import numpy as np
 from maskwright.cli.check import CHOICES, Check, choose_check
 from maskwright.cli.formats import BadInput, Format, add_format_arguments, read_format
 from maskwright.cli.model import Pull, RandomModel
+from maskwright.cli.numbers import at_least, temperature
 from maskwright.cli.shown import byte_set, quoted
 from maskwright.cli.vocabularies import add_vocabulary_arguments, read_vocabulary
 from maskwright.errors import InternalError, VocabularyError
@@ -33,21 +34,19 @@ def add_to(commands: Any) -> None:
     )
     add_format_arguments(parser)
     add_vocabulary_arguments(parser)
+    parser.add_argument("-n", type=at_least(1), default=1, metavar="N", help="how many documents (default 1)")
     parser.add_argument(
-        "-n", type=_at_least(1), default=1, metavar="N", help="how many documents (default 1)"
-    )
-    parser.add_argument(
-        "--seed", type=_at_least(0), default=0, metavar="S", help="of model and sampler (default 0)"
+        "--seed", type=at_least(0), default=0, metavar="S", help="of model and sampler (default 0)"
     )
     parser.add_argument(
         "--max-tokens",
-        type=_at_least(1),
+        type=at_least(1),
         default=512,
         metavar="M",
         help="most tokens of a document (default 512)",
     )
     parser.add_argument(
-        "--temperature", type=_temperature, default=1.0, metavar="T", help="0 is greedy (default 1)"
+        "--temperature", type=temperature, default=1.0, metavar="T", help="0 is greedy (default 1)"
     )
     parser.add_argument(
         "--check", choices=CHOICES, help="how to check (default: jsonschema if it can be, else dfa)"
@@ -177,20 +176,3 @@ def _is_plain(text: bytes) -> bool:
         return text.decode().isprintable()
     except UnicodeDecodeError:
         return False
-
-
-def _at_least(low: int) -> Any:
-    def integer(text: str) -> int:
-        value = int(text)
-        if value < low:
-            raise argparse.ArgumentTypeError(f"must be at least {low}, not {value}")
-        return value
-
-    return integer
-
-
-def _temperature(text: str) -> float:
-    value = float(text)
-    if not 0 <= value < float("inf"):
-        raise argparse.ArgumentTypeError(f"must be 0 or more, not {text}")
-    return value

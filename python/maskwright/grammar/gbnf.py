@@ -19,7 +19,7 @@ from maskwright.grammar.special_tokens import known_names, token_id
 from maskwright.grammar.usefulness import ParsedGrammar, Place, report
 from maskwright.ir import MAX_CODE_POINT, UNBOUNDED, Builder, Node, Rule
 
-MAX_CHARACTERS = 2_000_000
+MAX_CHARACTERS = 1_000_000  # up to 1.6 microseconds each
 
 # Possessive quantifiers throughout: with others, a run of n blanks at the end of the text takes n * n steps,
 # and a string with a million escapes 200 MB of places to come back to.
@@ -67,6 +67,39 @@ def gbnf_to_ir(text: str, *, root: str = "root", special: Mapping[str, int] | No
     return _Parser(text, special or {}).parse(root)
 
 
+class _Body:
+    """What is read of a rule: `branches` and `parts` are open, `stack` has what is open around them."""
+
+    __slots__ = ("branches", "builder", "parts", "stack")
+
+    def __init__(self, builder: Builder) -> None:
+        self.builder = builder
+        self.branches: list[Node] = []
+        self.parts: list[Node] = []
+        self.stack: list[_Frame] = []
+
+    def node(self) -> Node:
+        """All branches."""
+        last = self.builder.sequence(self.parts)
+        return self.builder.choice([*self.branches, last]) if self.branches else last
+
+    def take(self, mark: str, offset: int) -> bool:
+        """A `|`, `(` or `)`; false for one that closes nothing."""
+        if mark == "|":
+            self.branches.append(self.builder.sequence(self.parts))
+            self.parts = []
+        elif mark == "(":
+            self.stack.append((self.branches, self.parts, offset))
+            self.branches, self.parts = [], []
+        elif self.stack:
+            inner = self.node()
+            self.branches, self.parts, _ = self.stack.pop()
+            self.parts.append(inner)
+        else:
+            return False
+        return True
+
+
 class _Parser:
     """One reading of one text."""
 
@@ -100,78 +133,62 @@ class _Parser:
             grammar, lambda: {self.rules[name]: self._place(at) for name, at in self.defined.items()}
         )
 
-    def _read(self) -> None:  # noqa: PLR0912, PLR0915 - dispatch, in one hot loop
-        """One turn a token: `branches` and `parts` are what is open, `stack` what is open around it."""
-        builder = self.builder
+    def _read(self) -> None:
+        """One turn a token, a definition at a time."""
+        builder, body = self.builder, _Body(self.builder)
         rule: Rule | None = None
-        branches: list[Node] = []
-        parts: list[Node] = []
-        stack: list[_Frame] = []
         between = True  # rules: a line end was read that closes the rule
         joins = False  # the last token was `|` or `::=`, after which a line end means nothing
         for match in _TOKEN.finditer(self.text):
             kind = match.lastindex
             if kind == 4:
-                between = between or not (stack or joins)
-                continue
-            if kind == 13:
-                continue
-            if kind == 2:
+                between = between or not (body.stack or joins)
+            elif kind == 2:
                 if not between:
                     self._fail("a definition must start on a new line", match.start(1))
                 if rule is not None:
-                    builder.define(rule, self._choice(branches, parts))
+                    builder.define(rule, body.node())
                 rule = self._open(match.group(1), match.start(1))
-                branches, parts, between, joins = [], [], False, True
-                continue
-            if between:
-                # A line that starts with `|` goes on with the rule before it, the one thing it can mean.
-                if rule is None or kind != 5 or match.group(5) != "|":
-                    start = _start(match)
-                    try_ = 'syntax="lark" for Lark\'s notation' if _LARK.match(self.text, start) else None
-                    self._fail("expected a definition: name ::= ...", start, try_=try_)
-                between = False
-            joins = False
-            if kind == 1:
-                parts.append(self._reference(match.group(1), match.start(1)))
-            elif kind == 3:
-                parts.append(self._string(match))
-            elif kind == 5:
-                mark = match.group(5)
-                if mark == "|":
-                    branches.append(builder.sequence(parts))
-                    parts = []
-                    joins = True
-                elif mark == "(":
-                    stack.append((branches, parts, match.start(5)))
-                    branches, parts = [], []
-                else:
-                    if not stack:
-                        self._fail("this ) closes nothing", match.start(5))
-                    inner = self._choice(branches, parts)
-                    branches, parts, _ = stack.pop()
-                    parts.append(inner)
-            elif kind == 7:
-                parts.append(self._class(match))
-            elif kind == 6 or kind in (8, 9, 10):
-                if not parts:
-                    self._fail("there is nothing here to repeat", _start(match))
-                least, most = _COUNTS[match.group(6)] if kind == 6 else self._counts(match)
-                parts[-1] = builder.repeat(parts[-1], least, most)
-            elif kind == 11:
-                parts.append(self._special(match.group(11), match.start(11)))
-            elif kind == 12:
-                parts.append(builder.chars([(0, MAX_CODE_POINT)]))
-            else:
-                self._unreadable(match.group(14), match.start(14))
-        if stack:
-            self._fail("this ( is never closed", stack[-1][2])
+                body, between, joins = _Body(builder), False, True
+            elif kind != 13:
+                if between:
+                    self._go_on(rule, match)
+                between, joins = False, kind == 5 and match.group(5) == "|"
+                self._piece(body, kind, match)
+        if body.stack:
+            self._fail("this ( is never closed", body.stack[-1][2])
         if rule is not None:
-            builder.define(rule, self._choice(branches, parts))
+            builder.define(rule, body.node())
 
-    def _choice(self, branches: list[Node], parts: list[Node]) -> Node:
-        last = self.builder.sequence(parts)
-        return self.builder.choice([*branches, last]) if branches else last
+    def _go_on(self, rule: Rule | None, match: re.Match[str]) -> None:
+        """A line that starts with `|` goes on with the rule before it, the one thing it can mean."""
+        if rule is None or match.lastindex != 5 or match.group(5) != "|":
+            start = _start(match)
+            try_ = 'syntax="lark" for Lark\'s notation' if _LARK.match(self.text, start) else None
+            self._fail("expected a definition: name ::= ...", start, try_=try_)
+
+    def _piece(self, body: _Body, kind: int | None, match: re.Match[str]) -> None:  # dispatch
+        """A token that is part of a rule."""
+        if kind == 1:
+            body.parts.append(self._reference(match.group(1), match.start(1)))
+        elif kind == 3:
+            body.parts.append(self._string(match))
+        elif kind == 5:
+            if not body.take(match.group(5), match.start(5)):
+                self._fail("this ) closes nothing", match.start(5))
+        elif kind == 7:
+            body.parts.append(self._class(match))
+        elif kind == 6 or kind in (8, 9, 10):
+            if not body.parts:
+                self._fail("there is nothing here to repeat", _start(match))
+            least, most = _COUNTS[match.group(6)] if kind == 6 else self._counts(match)
+            body.parts[-1] = self.builder.repeat(body.parts[-1], least, most)
+        elif kind == 11:
+            body.parts.append(self._special(match.group(11), match.start(11)))
+        elif kind == 12:
+            body.parts.append(self.builder.chars([(0, MAX_CODE_POINT)]))
+        else:
+            self._unreadable(match.group(14), match.start(14))
 
     def _open(self, name: str, offset: int) -> Rule:
         if name in self.defined:

@@ -4,8 +4,10 @@ keywords.py     the one table: what is done with each keyword, in each draft
 places.py       where a schema is, and where its references lead
 forms.py        boolean expressions over schemas, unread
 clauses.py      what a form says about each type
-reading.py      a schema's keywords to clauses; evaluated.py for the unevaluated ones
-algebra.py      and, or, not of clauses, and which are empty; apart.py which branches exclude each other
+reading.py      a schema's keywords to clauses: constant_clauses.py, container_clauses.py; in_place.py has the
+                schemas for the same value, evaluated.py the unevaluated members and items
+algebra.py      and, or, not of clauses, and which are empty: absorb.py, complement.py, key_languages.py
+apart.py        which branches of a union exclude each other
 strings.py, numbers.py, formats.py    sets of scalars, and how they are spelled (spelling.py)
 guess.py, bounds.py    what can be told of them, or written, at once
 write.py        forms to the IR; objects.py, arrays.py, order.py, whitespace.py
@@ -13,6 +15,7 @@ straight.py     what needs no clauses, which is nearly all, from keywords to the
 prelude.py      what every grammar begins with
 compile.py      options, errors, and what is knowingly ignored
 report.py       what a schema asks for and what becomes of it
+explain.py      what it costs and forces
 """
 
 from maskwright.json_schema.compile import Ignored, Options, SchemaCompile, options_of

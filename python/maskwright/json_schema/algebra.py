@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any, TypeVar, cast
 
 from maskwright.errors import LimitError, SchemaError
+from maskwright.json_schema.absorb import absorbed
 from maskwright.json_schema.clauses import (
     ANY_ITEMS,
     ANY_MEMBERS,
@@ -22,7 +22,6 @@ from maskwright.json_schema.clauses import (
     NONE,
     OPEN,
     Cases,
-    Contains,
     Exists,
     Items,
     Members,
@@ -31,11 +30,14 @@ from maskwright.json_schema.clauses import (
     form_at,
     with_required,
 )
+from maskwright.json_schema.complement import (
+    complement_of_items,
+    complement_of_members,
+    complement_of_numbers,
+)
 from maskwright.json_schema.forms import FALSE, TRUE, Form, Forms
 from maskwright.json_schema.keywords import Draft
-from maskwright.json_schema.numbers import NumberSet
 from maskwright.json_schema.places import Place
-from maskwright.json_schema.refusals import unsupported
 from maskwright.limits import Limits
 
 __all__ = ["MAX_WORK", "Algebra"]
@@ -126,25 +128,12 @@ class Algebra:
             kept.setdefault(getattr(clause, "key", clause), clause)
         found = list(kept.values())
         if len(found) > 1 and isinstance(found[0], Members):
-            found = self._absorbed(found)
+            self.spend(1 + len(found) ** 2 // 200)
+            found = cast(list[Clause], absorbed(cast(list[Members], found)))
         if len(found) > MAX_CLAUSES:
             self._left = 0
             self.spend()
         return tuple(found)
-
-    def _absorbed(self, clauses: list[Any]) -> list[Any]:
-        """Clauses of objects without those that are part of another one, as far as their form shows it."""
-        self.spend(1 + len(clauses) ** 2 // 200)
-        clauses.sort(key=lambda members: (len(members.required), len(members.named)))
-        kept: list[tuple[Members, frozenset[tuple[str, Form]] | None]] = []
-        for clause in clauses:
-            mine = _asked(clause)
-            if not any(
-                (mine is None or theirs is None or theirs <= mine) and _is_part(clause, other)
-                for other, theirs in kept
-            ):
-                kept.append((clause, mine))
-        return [clause for clause, _ in kept]
 
     def _meet_numbers(self, a: Numbers, b: Numbers) -> Numbers | None:
         if a.constants is None and b.constants is None:
@@ -330,10 +319,14 @@ class Algebra:
         return Cases(
             a.null and not b.null,
             a.booleans - b.booleans,
-            self._none_of(a.numbers, b.numbers, self._no_number, self._meet_numbers),
+            self._none_of(a.numbers, b.numbers, complement_of_numbers, self._meet_numbers),
             self._none_of(a.strings, b.strings, StringSet.complement, self._meet_strings_surely),
-            self._none_of(a.arrays, b.arrays, self._no_items, self.meet_items),
-            self._none_of(a.objects, b.objects, self._no_members, self.meet_members),
+            self._none_of(
+                a.arrays, b.arrays, lambda items: complement_of_items(self, items), self.meet_items
+            ),
+            self._none_of(
+                a.objects, b.objects, lambda members: complement_of_members(self, members), self.meet_members
+            ),
         )
 
     def _none_of(
@@ -392,124 +385,6 @@ class Algebra:
             fits = isinstance(values, list) and all(isinstance(value, str) for value in values)
             self._texts[form] = frozenset(values) if fits and "$ref" not in schema else None
         return self._texts[form]
-
-    def _no_number(self, numbers: Numbers) -> list[Numbers]:
-        if numbers.constants is None:
-            return [Numbers(part) for part in numbers.set.complement()]
-        values = frozenset(Fraction(value) for value, _ in numbers.constants)
-        return [Numbers(NumberSet(excluded=values))]
-
-    def _no_items(self, items: Items) -> list[Items]:
-        no = self.forms.no
-        parts = [
-            Items((TRUE,) * i + (no(form),), minimum=i + 1)
-            for i, form in enumerate(items.prefix)
-            if form is not TRUE
-        ]
-        start = len(items.prefix)
-        if items.rest is FALSE:
-            parts.append(Items(minimum=start + 1))
-        elif items.rest is not TRUE:
-            place = _place_of(items.rest) or self._here()
-            parts.append(Items(contains=(Contains(no(items.rest), start, 1, None, place, "items"),)))
-        if items.minimum:
-            parts.append(Items(maximum=items.minimum - 1))
-        if items.maximum is not None:
-            parts.append(Items(minimum=items.maximum + 1))
-        for count in items.contains:
-            if count.low:
-                parts.append(Items(contains=(replace(count, low=0, high=count.low - 1),)))
-            if count.high is not None:
-                parts.append(Items(contains=(replace(count, low=count.high + 1, high=None),)))
-        if items.unique is not None and not (items.maximum is not None and items.maximum < 2):
-            raise unsupported(items.unique, "uniqueItems", "arrays with two items alike have no regular form")
-        return parts
-
-    def _no_members(self, members: Members) -> list[Members]:
-        no = self.forms.no
-        place = members.place
-        parts = []
-        for key, form in members.named.items():
-            if key in members.required:  # not there, or there with another value: one clause, it is optional
-                parts.append(Members({key: no(form)}, place=place))
-            elif form is not TRUE:
-                parts.append(Members({key: no(form)}, required=frozenset((key,)), place=place))
-        parts.extend(self._open_violations(members))
-        if members.minimum:
-            parts.append(Members(maximum=members.minimum - 1, place=place))
-        if members.maximum is not None:
-            parts.append(Members(minimum=members.maximum + 1, place=place))
-        for one in members.exists:
-            named = dict.fromkeys(one.apart, TRUE)
-            opens = self.partition([(one.region, no(one.form))])
-            parts.append(Members(named, opens, place=place))
-        return parts
-
-    def _open_violations(self, members: Members) -> list[Members]:
-        """Objects with a key that is in no language of `opens`, or one whose value is not as it must be."""
-        no = self.forms.no
-        if members.opens == OPEN:
-            return []
-        apart = frozenset(members.named)
-        named = dict.fromkeys(members.named, TRUE)
-        place = members.place or self._here()
-        outside = [ANY_STRING]
-        parts = []
-        for region, form in members.opens:
-            outside = self.subtract(outside, region)
-            if form is not TRUE:
-                some = Exists(region, apart, no(form), place, "additionalProperties")
-                parts.append(Members(named, exists=(some,), place=place))
-        for region in outside:
-            some = Exists(region, apart, TRUE, place, "additionalProperties")
-            parts.append(Members(named, exists=(some,), place=place))
-        return parts
-
-    # Languages of keys
-
-    def partition(self, rules: list[tuple[StringSet, Form]]) -> tuple[tuple[StringSet, Form], ...]:
-        """All keys, cut up so that each part has one form: all of the rules that speak about it."""
-        parts: list[tuple[StringSet, Form]] = [(ANY_STRING, TRUE)]
-        for region, form in rules:
-            parts = self.refine(parts, region, form)
-        return tuple(parts)
-
-    def refine(
-        self, parts: list[tuple[StringSet, Form]], region: StringSet, form: Form
-    ) -> list[tuple[StringSet, Form]]:
-        """Keys in `region` must also satisfy `form`."""
-        if form is TRUE:
-            return parts
-        made: list[tuple[StringSet, Form]] = []
-        for keys, old in parts:
-            inside = keys.intersect(region)
-            self.spend(2)
-            if keys is not ANY_STRING and self.no_string(inside):
-                made.append((keys, old))
-                continue
-            joined = self.forms.all((old, form))
-            if joined is not FALSE:
-                made.append((inside, joined))
-            made.extend((outside, old) for outside in self.subtract([keys], region))
-        return made
-
-    def subtract(self, keys: list[StringSet], region: StringSet) -> list[StringSet]:
-        """Keys without those of `region`, as disjoint languages."""
-        rest: list[StringSet] = []
-        for one in keys:
-            inside = one
-            for part in region.complement():
-                self.spend()
-                outside = inside.intersect(part)
-                if not self.no_string(outside):
-                    rest.append(outside)
-                for back in part.complement():
-                    inside = inside.intersect(back)
-        return rest
-
-    def subtract_all(self, keys: list[StringSet], region: StringSet) -> list[StringSet]:
-        """Keys of some languages without those of `region`."""
-        return [left for one in keys for left in self.subtract([one], region)]
 
     # Exactly one
 
@@ -585,51 +460,9 @@ class Algebra:
             found.append(replace(bare, exists=(*rest, replace(some, region=keys, form=joined))))
         return found
 
-    def _here(self) -> Place:
+    def here(self) -> Place:
         assert self.place is not None
         return self.place
-
-
-def _asked(members: Members) -> frozenset[tuple[str, Form]] | None:
-    """What a clause asks of each name, part by part: a clause that is part of another asks for no less.
-
-    None where more than that counts. With 200 clauses, 20,000 pairs are told by this.
-    """
-    if members.opens != OPEN or FALSE in members.named.values():
-        return None
-    return frozenset(
-        (key, part)
-        for key, form in members.named.items()
-        if form is not TRUE
-        for part in (form.parts if form.kind == "and" else (form,))
-    )
-
-
-def _is_part(inner: Members, outer: Members) -> bool:
-    """Whether all objects of one clause surely are in another one."""
-    if not outer.required <= inner.required or outer.minimum > inner.minimum:
-        return False
-    if outer.maximum is not None and (inner.maximum is None or inner.maximum > outer.maximum):
-        return False
-    if outer.opens not in (OPEN, inner.opens):
-        return False
-    for key, form in outer.named.items():
-        if form is not TRUE and not _implies(inner.named.get(key) or form_at(inner, key), form):
-            return False
-    if outer.opens != OPEN:
-        for key, form in inner.named.items():
-            if key not in outer.named and not _implies(form, form_at(outer, key)):
-                return False
-    return {one.key for one in outer.exists} <= {one.key for one in inner.exists}
-
-
-def _implies(strong: Form, weak: Form) -> bool:
-    if strong is weak or weak is TRUE or strong is FALSE:
-        return True
-    if strong.kind != "and" and weak.kind != "and":
-        return False
-    parts = strong.parts if strong.kind == "and" else (strong,)
-    return all(part in parts for part in (weak.parts if weak.kind == "and" else (weak,)))
 
 
 def _has_number(numbers: Numbers, value: Any) -> bool:
@@ -641,10 +474,6 @@ def _has_number(numbers: Numbers, value: Any) -> bool:
 def _is_bare(form: Form) -> bool:
     """Whether a form is a schema that says no more than its type."""
     return form.kind == "schema" and form.payload.resource.asserting.isdisjoint(form.payload.schema)
-
-
-def _place_of(form: Form) -> Place | None:
-    return form.payload if form.kind == "schema" else None
 
 
 def _smaller(left: int | None, right: int | None) -> int | None:

@@ -17,6 +17,7 @@ from maskwright.json_schema.places import Place
 from maskwright.json_schema.refusals import unsupported
 
 if TYPE_CHECKING:
+    from maskwright.json_schema.order import Names
     from maskwright.json_schema.write import Writer
 
 __all__ = ["comparable"]
@@ -32,13 +33,16 @@ def comparable(writer: Writer, form: Form, asked: Place, depth: int = 0) -> Node
         raise unsupported(
             asked, "uniqueItems", "the items may be any value, and objects have many texts", _TRY
         )
+    if form.kind == "value" and not isinstance(form.payload[0], (list, dict)):
+        return writer.value(form)
     if depth > _DEPTH:
         raise unsupported(asked, "uniqueItems", "the items are nested too deeply to be compared", _TRY)
     cases = writer.reader.cases(form)
     ways = writer.scalars(cases, asked)
     ways.extend(_array(writer, items, asked, depth) for items in cases.arrays)
-    ways.extend(_object(writer, members, form, asked, depth) for members in cases.objects)
-    return writer.builder.choice(ways)
+    names = writer.order(form, None) if cases.objects else None
+    ways.extend(_object(writer, members, names, asked, depth) for members in cases.objects)
+    return writer.fitting(writer.builder.choice(ways))
 
 
 def _array(writer: Writer, items: Items, asked: Place, depth: int) -> Node:
@@ -57,7 +61,7 @@ def _array(writer: Writer, items: Items, asked: Place, depth: int) -> Node:
     return writer.layout.container(b"[]", body, may_be_empty=items.minimum == 0)
 
 
-def _object(writer: Writer, members: Members, form: Form, asked: Place, depth: int) -> Node:
+def _object(writer: Writer, members: Members, names: Names | None, asked: Place, depth: int) -> Node:
     from maskwright.json_schema.objects import in_order, in_sequence  # noqa: PLC0415 - the two call each other
 
     shown = {key: inner for key, inner in members.named.items() if inner is not FALSE}
@@ -72,7 +76,7 @@ def _object(writer: Writer, members: Members, form: Form, asked: Place, depth: i
         raise unsupported(asked, "uniqueItems", why, _TRY)
     if not shown:
         return writer.layout.container(b"{}", None, may_be_empty=True)
-    members = in_order(members, writer.order(form, None))
+    members = in_order(writer, members, names)
     colon, spell = writer.layout.colon, writer.spelling.literal
     declared = [
         (

@@ -6,6 +6,7 @@ from __future__ import annotations
 from maskwright.errors import SchemaError
 from maskwright.json_schema.clauses import Cases, Members, form_at
 from maskwright.json_schema.forms import FALSE, Form
+from maskwright.json_schema.in_place import in_place
 from maskwright.json_schema.keywords import Part
 from maskwright.json_schema.places import Place
 from maskwright.json_schema.reading import Reader
@@ -82,7 +83,7 @@ def _between(reader: Reader, place: Place) -> str | None:
     found = reader.own(place)
     if found.is_empty:
         return None
-    for form in reader.in_place(place, reader.kept(place)):
+    for form in in_place(reader, place, reader.kept(place)):
         for part in form.parts if form.kind == "and" else (form,):
             rest = reader.restrict(found, part)
             if rest.is_empty:

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 from maskwright.errors import LimitError
 from maskwright.json_schema.clauses import ANY_STRING, BOTH, FULL, Cases, Items, Members, StringSet
 from maskwright.json_schema.forms import FALSE, TRUE, Form
+from maskwright.json_schema.in_place import others_or
+from maskwright.json_schema.key_languages import subtract
 from maskwright.json_schema.keywords import Draft
 
 if TYPE_CHECKING:
@@ -103,10 +105,10 @@ class _Outcomes:
                 inside = keys.intersect(region)
                 if keys is ANY_STRING or not algebra.no_string(inside):
                     opens.append((inside, TRUE))
-            outside = algebra.subtract_all(outside, region)
+            outside = subtract(algebra, outside, region)
         if rest is not FALSE:
             opens.extend((keys, rest) for keys in outside)
-        return self._reader.others_or(Members(named, tuple(opens), place=self._place))
+        return others_or(self._reader, Members(named, tuple(opens), place=self._place))
 
     # Outcomes
 

@@ -14,7 +14,8 @@ from maskwright.json_schema.forms import FALSE, Form
 from maskwright.json_schema.refusals import unsupported
 
 if TYPE_CHECKING:
-    from maskwright.json_schema.write import Names, Writer
+    from maskwright.json_schema.order import Names
+    from maskwright.json_schema.write import Writer
 
 __all__ = ["in_order", "in_sequence", "write_declared", "write_members"]
 
@@ -33,7 +34,7 @@ Open = tuple[Node, Node]
 
 def write_members(writer: Writer, members: Members, names: Names | None) -> Node:
     """A node for the objects of a clause, braces and all."""
-    members = in_order(members, names)
+    members = in_order(writer, members, names)
     if members.exists:
         return _with_others(writer, members)
     low = max(members.minimum, len(members.required))
@@ -70,17 +71,19 @@ def _may_be_sequence(declared: Sequence[Declared], low: int) -> bool:
     return low == len(required) and (required[0] if required else len(declared)) < MAX_FIRST
 
 
-def in_order(members: Members, names: Names | None) -> Members:
+def in_order(writer: Writer, members: Members, names: Names | None) -> Members:
     """Members in the order of `names`; those of a branch that is open for them get names of their own."""
     if names is None or not (members.named or members.opens):
         return members
+    if not members.opens:
+        ranks, last = names.ranks, len(names)
+        keys = sorted(members.named, key=lambda name: ranks.get(name, last))
+        return replace(members, named={name: members.named[name] for name in keys})
+    writer.count_members(len(names))
     named: dict[str, Form] = {}
     for name in names:
         form = members.named.get(name)
-        if form is None and members.opens:
-            form = form_at(members, name)
-        if form is not None:
-            named[name] = form
+        named[name] = form_at(members, name) if form is None else form
     for name, form in members.named.items():
         named.setdefault(name, form)
     return replace(members, named=named)

@@ -6,6 +6,7 @@ A walk in document order through the in-place applicators (`allOf`, `anyOf`, `on
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from maskwright.json_schema.forms import Form
@@ -14,14 +15,31 @@ from maskwright.json_schema.places import Place
 if TYPE_CHECKING:
     from maskwright.json_schema.reading import Reader
 
-__all__ = ["names_in_order"]
+__all__ = ["Names", "names_in_order"]
 
 _LISTS = frozenset(("allOf", "anyOf", "oneOf"))
 _SINGLES = frozenset(("if", "then", "else", "not"))
 _MAPS = frozenset(("dependentSchemas", "dependencies"))
 
 
-def names_in_order(reader: Reader, form: Form) -> tuple[str, ...]:
+class Names(tuple[str, ...]):
+    """Names of members in order. A union of 2,000 objects asks each of them for its part of 60,000 names, and
+    looks each up by all of them: what takes time is found out once."""
+
+    @cached_property
+    def ranks(self) -> dict[str, int]:
+        """The place of each name."""
+        return {name: rank for rank, name in enumerate(self)}
+
+    @cached_property
+    def _hash(self) -> int:
+        return super().__hash__()
+
+    def __hash__(self) -> int:
+        return self._hash
+
+
+def names_in_order(reader: Reader, form: Form) -> Names:
     """The names that the schemas of a form declare, then those that they only require."""
     declared: dict[str, None] = {}
     required: dict[str, None] = {}
@@ -42,7 +60,7 @@ def names_in_order(reader: Reader, form: Form) -> tuple[str, ...]:
                     found = reader.orders[key] = _applied(reader, item)
                 required.update(dict.fromkeys(found[1]))
                 waiting.extend(reversed(found[0]))
-    return tuple({**declared, **required})
+    return Names({**declared, **required})
 
 
 def _inside(form: Form) -> list[Any]:

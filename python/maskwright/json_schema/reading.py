@@ -8,15 +8,12 @@ than it is asked for.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterable
-from decimal import Decimal
 from fractions import Fraction
 from typing import Any, cast
 
 from maskwright.errors import LimitError, PatternError, SchemaError
 from maskwright.json_schema import formats
 from maskwright.json_schema.algebra import Algebra
-from maskwright.json_schema.apart import are_apart
 from maskwright.json_schema.clauses import (
     ANY_ITEMS,
     ANY_MEMBERS,
@@ -25,21 +22,22 @@ from maskwright.json_schema.clauses import (
     BOTH,
     FULL,
     NONE,
-    OPEN,
     Cases,
-    Contains,
     Items,
     Members,
     Numbers,
     StringSet,
 )
+from maskwright.json_schema.constant_clauses import read_constant, read_values
+from maskwright.json_schema.container_clauses import read_items, read_members
 from maskwright.json_schema.evaluated import unevaluated
 from maskwright.json_schema.forms import FALSE, TRUE, Form, Forms
+from maskwright.json_schema.in_place import in_place
 from maskwright.json_schema.keywords import Draft, Part
 from maskwright.json_schema.numbers import INTEGERS, NumberSet
 from maskwright.json_schema.places import Documents, Place
-from maskwright.json_schema.refusals import malformed, no_value, unsupported
-from maskwright.json_schema.schema_text import exact, spelled
+from maskwright.json_schema.refusals import malformed, no_keyword, unsupported
+from maskwright.json_schema.schema_text import are_texts, exact
 
 __all__ = ["MAX_IN_PLACE", "Reader"]
 
@@ -52,7 +50,6 @@ MAX_PATTERN_TEXT = 500_000
 TYPES = ("null", "boolean", "number", "integer", "string", "array", "object")
 _SINGLE = {name: frozenset((name,)) for name in TYPES}
 _INTEGER = Numbers(INTEGERS)
-_TEXT = frozenset((str,))
 _NO_PROPERTIES: dict[str, Any] = {}
 
 
@@ -145,7 +142,7 @@ class Reader:
         if kind == "one":
             return self.algebra.exactly_one([self.cases(part) for part in form.parts])
         if kind == "value":
-            return self._constant(*form.payload)
+            return read_constant(self, *form.payload)
         if kind == "cases":
             cases: Cases = form.payload
             return cases
@@ -188,6 +185,8 @@ class Reader:
             flags = 0
             for keyword in schema if not self._ignored else self.kept(place):
                 flags |= known.get(keyword, Part.UNKNOWN)
+            if flags & Part.UNKNOWN and not are_texts(schema):
+                raise no_keyword(place, next(key for key in schema if not isinstance(key, str)))
             if flags & Part.REF and place.draft.ref_hides:
                 flags = Part.REF
             place.flags = flags
@@ -200,7 +199,7 @@ class Reader:
             return self.cases(self.forms.schema(self.documents.follow(place, "$ref")))
         found = self._own(place, schema, flags)
         if flags & (Part.REF | Part.ANY_OF | Part.ONE_OF | Part.IN_PLACE):
-            for form in self.in_place(place, schema):
+            for form in in_place(self, place, schema):
                 if found.is_empty:
                     return found
                 found = self.restrict(found, form)
@@ -240,14 +239,14 @@ class Reader:
             numbers = ANY_NUMBER if types is None or "number" in types else _INTEGER
             found.numbers = (self._numbers(place, schema, numbers) if flags & Part.NUMBER else numbers,)
         if types is None or "array" in types:
-            found.arrays = (self._items(place, schema) if flags & Part.ARRAY else ANY_ITEMS,)
+            found.arrays = (read_items(self, place, schema) if flags & Part.ARRAY else ANY_ITEMS,)
         if types is None or "object" in types:
-            found.objects = self._members(place, schema) if flags & Part.OBJECT else (ANY_MEMBERS,)
+            found.objects = read_members(self, place, schema) if flags & Part.OBJECT else (ANY_MEMBERS,)
         found.null = types is None or "null" in types
         found.booleans = BOTH if types is None or "boolean" in types else frozenset()
         self._drop_empty(found)
         if flags & Part.VALUES:
-            found = self.algebra.both(self._values(place, schema), found)
+            found = self.algebra.both(read_values(self, place, schema), found)
         return found
 
     def _drop_empty(self, cases: Cases) -> None:
@@ -285,13 +284,13 @@ class Reader:
 
     def members(self, place: Place) -> Members | None:
         """What the keywords of a schema say about objects; None for what needs another look."""
-        found = self._members(place, self.kept(place))
+        found = read_members(self, place, self.kept(place))
         members = found[0] if found else None
         return None if members is None or _is_no_object(members) else members
 
     def items(self, place: Place) -> Items | None:
         """What they say about arrays; None for what needs another look."""
-        items = self._items(place, self.kept(place))
+        items = read_items(self, place, self.kept(place))
         return None if items.maximum is not None and items.minimum > items.maximum else items
 
     def strings(self, place: Place) -> StringSet:
@@ -384,128 +383,12 @@ class Reader:
             raise malformed(place, keyword, "it must be a whole number, 0 or more", schema[keyword])
         return min(number, 0xFFFF_FFF0)
 
-    # Constants
-
-    def _values(self, place: Place, schema: dict[str, Any]) -> Cases:
-        found = FULL
-        if "enum" in schema:
-            values = schema["enum"]
-            if not isinstance(values, list):
-                raise malformed(place, "enum", "it must be a list", values)
-            found = self._constants(place, "enum", values)
-        if "const" in schema:
-            found = self.algebra.both(found, self._constants(place, "const", [schema["const"]]))
-        return found
-
-    def _constants(self, place: Place, keyword: str, values: list[Any]) -> Cases:
-        """Any of some constants; the strings among them are one clause, and so are the numbers."""
-        texts = [value for value in values if isinstance(value, str)]
-        numbers: dict[int | Decimal, tuple[str, ...]] = {}
-        for value in values:
-            number = exact(value)
-            if number is not None:
-                numbers[number] = tuple(dict.fromkeys((*numbers.get(number, ()), *spelled(value))))
-            elif isinstance(value, (int, float, Decimal)) and not isinstance(value, bool):
-                raise malformed(place, keyword, "its numbers must be finite, of at most 1,000 digits", value)
-            elif value is not None and not isinstance(value, (bool, str, list, dict)):
-                raise malformed(place, keyword, "its values must be those of JSON", value)
-        found = Cases(
-            any(value is None for value in values),
-            frozenset(value for value in values if isinstance(value, bool)),
-            (Numbers(constants=tuple(numbers.items())),) if numbers else (),
-            (StringSet(allowed=frozenset(texts)),) if texts else (),
-        )
-        found.arrays = tuple(
-            self._constant_items(value, place) for value in values if isinstance(value, list)
-        )
-        found.objects = tuple(
-            self._constant_members(value, place) for value in values if isinstance(value, dict)
-        )
-        return found
-
-    def _constant(self, value: Any, place: Place) -> Cases:
-        return self._constants(place, "const" if "const" in place.schema else "enum", [value])
-
-    def _constant_items(self, value: list[Any], place: Place) -> Items:
-        prefix = tuple(self.forms.value(item, place) for item in value)
-        return Items(prefix, FALSE, len(value), len(value))
-
-    def _constant_members(self, value: dict[str, Any], place: Place) -> Members:
-        if not _are_texts(value):
-            raise malformed(place, "const" if "const" in place.schema else "enum", "its keys must be strings")
-        named = {key: self.forms.value(item, place) for key, item in value.items()}
-        return Members(named, (), frozenset(named), place=place)
-
-    # Arrays
-
-    def _items(self, place: Place, schema: dict[str, Any]) -> Items:
-        prefix, rest = self._positions(place, schema)
-        unique = schema.get("uniqueItems", False)
-        if not isinstance(unique, bool):
-            raise malformed(place, "uniqueItems", "it must be a boolean")
-        return Items(
-            prefix,
-            rest,
-            self.count(place, schema, "minItems") or 0,
-            self.count(place, schema, "maxItems"),
-            self._contains(place, schema) if "contains" in schema else (),
-            place if unique else None,
-        )
-
-    def _positions(self, place: Place, schema: dict[str, Any]) -> tuple[tuple[Form, ...], Form]:
-        items = schema.get("items", True)
-        first = schema.get("prefixItems")
-        keyword, last = "prefixItems", "items"
-        if isinstance(items, list):
-            if place.draft is Draft.D2020:
-                raise malformed(place, "items", "an array of schemas is called prefixItems in 2020-12")
-            if first is None:
-                keyword, first, last = "items", items, "additionalItems"
-            items = schema.get("additionalItems", True)
-        if first is None:
-            return (), self.child(place, items, last)
-        if not isinstance(first, list):
-            raise malformed(place, keyword, "it must be a list of schemas")
-        prefix = tuple(self.child(place, item, keyword, i) for i, item in enumerate(first))
-        return prefix, self.child(place, items, last)
-
-    def _contains(self, place: Place, schema: dict[str, Any]) -> tuple[Contains, ...]:
-        form = self.child(place, schema["contains"], "contains")
-        low = self.count(place, schema, "minContains")
-        high = self.count(place, schema, "maxContains")
-        low = 1 if low is None else low
-        if low == 0 and high is None:
-            return ()
-        return (Contains(form, 0, low, high, place, "contains"),)
-
-    # Objects
-
-    def _members(self, place: Place, schema: dict[str, Any]) -> tuple[Members, ...]:
-        properties = self.properties(place, schema)
-        child = self.child
-        named = {key: child(place, inner, "properties", key) for key, inner in properties.items()}
-        required = self.names(place, schema["required"], "required") if "required" in schema else []
-        members = Members(
-            named,
-            OPEN,
-            frozenset(required),
-            self.count(place, schema, "minProperties") or 0,
-            self.count(place, schema, "maxProperties"),
-            place=place,
-        )
-        if "additionalProperties" in schema or "patternProperties" in schema:
-            self._add_opens(place, schema, members)
-        for key in required:
-            if key not in named:
-                named[key] = self._form_of_other(members, key)
-        if "propertyNames" in schema:
-            return self._with_names(place, schema, members)
-        return (members,)
+    # What others look at as well
 
     def properties(self, place: Place, schema: dict[str, Any]) -> dict[str, Any]:
         """The schemas of named members, unread."""
         properties: dict[str, Any] = schema.get("properties", _NO_PROPERTIES)
-        if not isinstance(properties, dict) or not _are_texts(properties):
+        if not isinstance(properties, dict) or not are_texts(properties):
             raise malformed(place, "properties", "it must be an object of schemas, its keys strings")
         return properties
 
@@ -515,86 +398,9 @@ class Reader:
             raise malformed(place, keyword, "it must be a list of names since draft 4")
         if not isinstance(names, list):
             raise malformed(place, keyword, "it must be a list of names", names)
-        if not _are_texts(names):
+        if not are_texts(names):
             raise malformed(place, keyword, "it must be a list of names, and those are strings")
         return names
-
-    def _add_opens(self, place: Place, schema: dict[str, Any], members: Members) -> None:
-        """What keys without a name of their own must satisfy; patterns speak about named keys as well."""
-        rest = self.child(place, schema.get("additionalProperties", True), "additionalProperties")
-        patterns = schema.get("patternProperties")
-        if not patterns:
-            members.opens = OPEN if rest is TRUE else () if rest is FALSE else ((ANY_STRING, rest),)
-            return
-        if not isinstance(patterns, dict):
-            raise malformed(place, "patternProperties", "it must be an object of schemas")
-        outside = [ANY_STRING]
-        parts: list[tuple[StringSet, Form]] = []
-        for pattern, inner in patterns.items():
-            form = self.child(place, inner, "patternProperties", pattern)
-            region = StringSet(patterns=(self.pattern(place, "patternProperties", pattern),))
-            parts = self.algebra.refine(parts, region, form)
-            if form is not FALSE:
-                for keys in outside:
-                    inside = keys.intersect(region)
-                    if keys is ANY_STRING or not self.algebra.no_string(inside):
-                        parts.append((inside, form))
-            outside = [left for keys in outside for left in self.algebra.subtract([keys], region)]
-            for key, old in members.named.items():
-                if region.contains(key):
-                    members.named[key] = self.forms.all((old, form))
-        if rest is not FALSE:
-            parts.extend((keys, rest) for keys in outside)
-        members.opens = tuple(parts)
-
-    @staticmethod
-    def _form_of_other(members: Members, key: str) -> Form:
-        for region, form in members.opens:
-            if region is ANY_STRING or region.contains(key):
-                return form
-        return FALSE
-
-    def _with_names(self, place: Place, schema: dict[str, Any], members: Members) -> tuple[Members, ...]:
-        """Only keys that satisfy `propertyNames`."""
-        names = self.cases(self.child(place, schema["propertyNames"], "propertyNames")).strings
-        allowed = self.key_languages(names)
-        named: dict[str, Form] = {}
-        for region in names:
-            for key in region.values() or ():
-                named[key] = TRUE
-        for key in members.named:
-            if not any(region.contains(key) for region in names):
-                named[key] = FALSE
-            else:
-                named[key] = TRUE
-        limits = Members(named, tuple((region, TRUE) for region in allowed), place=place)
-        met = self.algebra.meet_members(members, limits)
-        return () if met is None else (met,)
-
-    def key_languages(self, names: Iterable[StringSet]) -> list[StringSet]:
-        """The infinite ones of some sets of strings, cut up so that no two overlap."""
-        apart: list[StringSet] = []
-        seen: list[StringSet] = []
-        for region in names:
-            if region.allowed is not None:
-                continue
-            rest = [region]
-            for other in seen:
-                rest = self.algebra.subtract(rest, other)
-            apart.extend(rest)
-            seen.append(region)
-        return apart
-
-    # Schemas for the same value
-
-    def in_place(self, place: Place, schema: dict[str, Any]) -> list[Form]:
-        """The forms that a schema asks for beside its own keywords, all of which must hold."""
-        found: list[Form] = []
-        for keyword in schema:
-            read = _IN_PLACE.get(keyword)
-            if read is not None:
-                found.append(read(self, place, schema))
-        return found
 
     def listed(self, place: Place, schema: dict[str, Any], keyword: str) -> list[Form]:
         """The forms of a keyword that has a list of schemas."""
@@ -602,75 +408,6 @@ class Reader:
         if not isinstance(schemas, list) or not schemas:
             raise malformed(place, keyword, "it must be a list of at least one schema")
         return [self.child(place, inner, keyword, i) for i, inner in enumerate(schemas)]
-
-    def _all_of(self, place: Place, schema: dict[str, Any]) -> Form:
-        return self.forms.all(self.listed(place, schema, "allOf"))
-
-    def _any_of(self, place: Place, schema: dict[str, Any]) -> Form:
-        return self.forms.any(self.listed(place, schema, "anyOf"))
-
-    def _one_of(self, place: Place, schema: dict[str, Any]) -> Form:
-        branches = self.listed(place, schema, "oneOf")
-        return self.forms.any(branches) if are_apart(self, branches) else self.forms.one(branches)
-
-    def _not(self, place: Place, schema: dict[str, Any]) -> Form:
-        return self.forms.no(self.child(place, schema["not"], "not"))
-
-    def _if(self, place: Place, schema: dict[str, Any]) -> Form:
-        """`if` and `then`, or not `if` and `else`."""
-        condition = self.child(place, schema["if"], "if")
-        forms = self.forms
-        yes = self.child(place, schema.get("then", True), "then")
-        otherwise = self.child(place, schema.get("else", True), "else")
-        if yes is TRUE and otherwise is TRUE:
-            return TRUE
-        return forms.any((forms.all((condition, yes)), forms.all((forms.no(condition), otherwise))))
-
-    def _ref(self, place: Place, schema: dict[str, Any]) -> Form:
-        return self.target(place, schema)
-
-    def _dynamic_ref(self, place: Place, schema: dict[str, Any]) -> Form:
-        return self.forms.schema(self.documents.follow_dynamic(place))
-
-    def _recursive_ref(self, place: Place, schema: dict[str, Any]) -> Form:
-        return self.forms.schema(self.documents.follow_recursive(place))
-
-    def dependencies(self, place: Place, schema: dict[str, Any], keyword: str) -> dict[str, Form]:
-        """For each key what a value with that key must satisfy; a list of names asks for those keys."""
-        rules = schema[keyword]
-        if not isinstance(rules, dict):
-            raise malformed(place, keyword, "it must be an object")
-        found = {}
-        for key, rule in rules.items():
-            if isinstance(rule, (dict, bool)) and keyword != "dependentRequired":
-                found[key] = self.child(place, rule, keyword, key)
-            elif keyword == "dependencies" and isinstance(rule, str):
-                found[key] = self.having([rule], place)
-            else:
-                found[key] = self.having(self.names(place, rule, keyword), place)
-        return found
-
-    def having(self, keys: Iterable[str], place: Place) -> Form:
-        """Objects that have all the keys, and everything that is no object."""
-        named = dict.fromkeys(keys, TRUE)
-        if not named:
-            return TRUE
-        return self.others_or(Members(named, required=frozenset(named), place=place))
-
-    def lacking(self, key: str, place: Place) -> Form:
-        """Objects without the key, and everything that is no object."""
-        return self.others_or(Members({key: FALSE}, place=place))
-
-    def others_or(self, *members: Members) -> Form:
-        """Some objects, and everything that is no object."""
-        return self.forms.cases(Cases(True, BOTH, FULL.numbers, FULL.strings, FULL.arrays, tuple(members)))
-
-    def _dependent(self, place: Place, schema: dict[str, Any], keyword: str) -> Form:
-        rules = self.dependencies(place, schema, keyword)
-        return self.forms.all(
-            self.forms.any((self.lacking(key, place), form)) if form is not TRUE else TRUE
-            for key, form in rules.items()
-        )
 
     # Errors
 
@@ -685,14 +422,6 @@ class Reader:
             refused.code = error.code
         return refused
 
-    def nothing(self, place: Place, why: str) -> SchemaError:
-        """No value: the error that says so."""
-        return no_value(place, why)
-
-
-def _are_texts(keys: Iterable[object]) -> bool:
-    return _TEXT.issuperset(map(type, keys)) or all(isinstance(key, str) for key in keys)
-
 
 def _is_no_object(members: Members) -> bool:
     """Is there no object on the face of it?"""
@@ -701,18 +430,3 @@ def _is_no_object(members: Members) -> bool:
         return True
     named = members.named
     return FALSE in named.values() and any(named[key] is FALSE for key in members.required)
-
-
-_IN_PLACE: dict[str, Callable[[Reader, Place, dict[str, Any]], Form]] = {
-    "allOf": Reader._all_of,
-    "anyOf": Reader._any_of,
-    "oneOf": Reader._one_of,
-    "not": Reader._not,
-    "if": Reader._if,
-    "$ref": Reader._ref,
-    "$dynamicRef": Reader._dynamic_ref,
-    "$recursiveRef": Reader._recursive_ref,
-    "dependencies": lambda reader, place, schema: reader._dependent(place, schema, "dependencies"),
-    "dependentRequired": lambda reader, place, schema: reader._dependent(place, schema, "dependentRequired"),
-    "dependentSchemas": lambda reader, place, schema: reader._dependent(place, schema, "dependentSchemas"),
-}

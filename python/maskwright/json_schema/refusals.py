@@ -12,7 +12,7 @@ from maskwright.errors import SchemaError
 if TYPE_CHECKING:
     from maskwright.json_schema.places import Place
 
-__all__ = ["Unsupported", "malformed", "no_value", "shown", "unsupported"]
+__all__ = ["Unsupported", "malformed", "no_keyword", "no_value", "shown", "unsupported"]
 
 
 _UNSAID = object()
@@ -40,6 +40,16 @@ def malformed(place: Place, keyword: str, why: str, found: object = _UNSAID) -> 
         keyword=keyword,
         why=why,
         code=f"schema.malformed.{_kebab(keyword)}",
+    )
+
+
+def no_keyword(place: Place, key: object) -> SchemaError:
+    """A schema has a key that no JSON text could have: `{1: ...}` is no `{"1": ...}`."""
+    return SchemaError(
+        "the keys of a schema are strings",
+        pointer=f"{place.pointer}/{key}",
+        why=f"this key is not: {shown(key)}",
+        code="schema.malformed.key",
     )
 
 

@@ -94,7 +94,7 @@ def check_schema(schema: Any, **options: Any) -> Report:
         refused = {note.pointer: note.reason for note in first.ignored}
     except MaskwrightError as caught:
         error = caught
-        if isinstance(caught, SchemaError) and caught.keyword:
+        if isinstance(caught, SchemaError) and (caught.keyword or caught.code == "schema.malformed.key"):
             refused = {caught.pointer: caught.why or caught.what}
         refused.update({note.pointer: note.reason for note in first.ignored})
     strict = chosen.unknown_keywords == "error"
@@ -146,12 +146,16 @@ def _finding(pointer: str, keyword: str, value: Any, options: Options) -> Findin
 
 
 def _why_unknown(keyword: str) -> str:
+    if not isinstance(keyword, str):  # of a dict: JSON has none
+        return "the keys of a schema are strings"
     return "not in this draft" if keyword in _STATUS else ""
 
 
 def _meant(keyword: str, known: Collection[str]) -> str | None:
     """The keyword that one may be a misspelling of, in quotes."""
-    near = None if keyword in _STATUS else nearest_name(keyword, known)
+    if keyword in _STATUS or not isinstance(keyword, str):
+        return None
+    near = nearest_name(keyword, known)
     return f'"{near}"' if near else None
 
 

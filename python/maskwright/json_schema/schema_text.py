@@ -7,16 +7,20 @@ twice is an error, for one of the two would be ignored.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from maskwright.errors import LimitError, SchemaError
 
-__all__ = ["Numeral", "exact", "parse_json", "spelled"]
+__all__ = ["Numeral", "are_texts", "exact", "parse_json", "spelled"]
 
 MAX_DIGITS = 1000
 """Digits of one number of a schema, its exponent written out: enough for any bound, small for exact
 arithmetic."""
+
+
+_TEXT = frozenset((str,))
 
 
 class Numeral(Decimal):
@@ -117,6 +121,11 @@ def exact(value: Any) -> int | Decimal | None:
     if number == number.to_integral_value():
         return int(number)
     return Decimal(number)
+
+
+def are_texts(keys: Iterable[object]) -> bool:
+    """Whether all keys of a dict are strings; JSON has no others."""
+    return _TEXT.issuperset(map(type, keys)) or all(isinstance(key, str) for key in keys)
 
 
 def spelled(value: Any) -> list[str]:

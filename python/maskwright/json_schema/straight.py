@@ -18,9 +18,11 @@ from maskwright.json_schema.forms import FALSE, TRUE, Form
 from maskwright.json_schema.keywords import Part
 from maskwright.json_schema.objects import write_declared
 from maskwright.json_schema.places import Place
+from maskwright.json_schema.schema_text import are_texts
 
 if TYPE_CHECKING:
-    from maskwright.json_schema.write import Names, Writer
+    from maskwright.json_schema.order import Names
+    from maskwright.json_schema.write import Writer
 
 __all__ = ["bare_type", "straight", "tail_at"]
 
@@ -85,6 +87,8 @@ def bare_type(place: Place, schema: dict[str, Any]) -> Any:
     if not place.resource.asserting.isdisjoint(schema):
         return ""
     kind = schema.get("type")
+    if not (len(schema) == 1 and kind) and not are_texts(schema):
+        return ""
     return kind if type(kind) is str or (kind is None and "type" not in schema) else ""
 
 

@@ -28,11 +28,12 @@ from maskwright.json_schema.clauses import (
     Numbers,
     StringSet,
 )
+from maskwright.json_schema.constants import write_constants
 from maskwright.json_schema.forms import TRUE, Form
 from maskwright.json_schema.keywords import Part
 from maskwright.json_schema.numbers import NumberSet
 from maskwright.json_schema.objects import in_order, write_members
-from maskwright.json_schema.order import names_in_order
+from maskwright.json_schema.order import Names, names_in_order
 from maskwright.json_schema.places import Place
 from maskwright.json_schema.prelude import Prelude
 from maskwright.json_schema.reading import MAX_IN_PLACE, Reader
@@ -48,7 +49,8 @@ MAX_NODES = {"generate": 100_000, "accept": 40_000}
 """Nodes of the grammar of one schema, which are numbers that go up: 1 to 2 seconds. Each makes 8 states or
 more in all that was measured, so the engine's own limit is near."""
 
-Names = tuple[str, ...]
+MAX_MEMBERS = 500_000
+"""Members that branches of unions have because other branches name them: 2 µs each, and a state or more."""
 
 
 class Writer:
@@ -66,6 +68,7 @@ class Writer:
     ) -> None:
         self._pointer_names = pointer_names
         self._max_nodes = MAX_NODES[style]
+        self._n_members = 0
         self.reader = reader
         self.style = style
         self.ordered = ordered
@@ -106,6 +109,19 @@ class Writer:
         self._waiting.append((rule, write, place or self.place))
         return self.builder.reference(rule)
 
+    def count_members(self, more: int) -> None:
+        """Members that an object has because another branch names them."""
+        self._n_members += more
+        if self._n_members > MAX_MEMBERS:
+            raise LimitError(
+                "the branches of the schema have too many members together",
+                limit="schema_members",
+                value=MAX_MEMBERS,
+                where=f"#{self.place.pointer}" if self.place else None,
+                why="in the order of the schema each branch has a place for every name of all branches",
+                try_="additionalProperties: false in the branches",
+            )
+
     def later(self, rule: int, write: Callable[[], Node], place: Place | None = None) -> None:
         """Define a rule when its turn comes."""
         self._waiting.append((rule, write, place or self.place))
@@ -139,6 +155,12 @@ class Writer:
                 raise self._too_large()
         return found
 
+    def fitting(self, node: Node) -> Node:
+        """A node, if the grammar has not become too large with it."""
+        if node > self._max_nodes:
+            raise self._too_large()
+        return node
+
     def _too_large(self) -> LimitError:
         why = "what its constants, bounds and patterns are written with would take too long to read"
         return LimitError("the schema is too large", limit="schema_nodes", value=self._max_nodes, why=why)
@@ -154,6 +176,10 @@ class Writer:
                 Part.REF | Part.ANY_OF | Part.ONE_OF | Part.IN_PLACE | Part.UNEVALUATED | Part.VALUES
             )
             return self._cases(form, place, names, ordered=plain)
+        if form.kind == "value":  # 20,000 objects have 60,000 of them
+            constant = write_constants(self, {"const": form.payload[0]})
+            if constant is not None:
+                return constant
         if form.kind == "or":
             names = self.order(form, names)
             return self.builder.choice([self.value(part, names) for part in form.parts])
@@ -240,7 +266,7 @@ class Writer:
         settled: list[Members] = []
         for members in clauses:
             # Names of the order first: a member that must exist may be one of them.
-            settled.extend(settle(in_order(members, names)) if members.exists else (members,))
+            settled.extend(settle(in_order(self, members, names)) if members.exists else (members,))
         return self.builder.choice([write_members(self, members, names) for members in settled])
 
     # Scalars

@@ -13,25 +13,32 @@ from __future__ import annotations
 
 from typing import Literal
 
-from maskwright.errors import MaskwrightError, PatternError
+from maskwright.errors import LimitError, MaskwrightError, PatternError
 from maskwright.ir import Builder, Grammar, Node
 from maskwright.regex.context import Refuse
 from maskwright.regex.ecma_dialect import read_ecma
 from maskwright.regex.lower import MAX_WORK, Spell, SpellText, Writer, check_nesting
 from maskwright.regex.python_dialect import read_python, read_python_bytes
-from maskwright.regex.ranges import EVERYTHING, Ranges
+from maskwright.regex.ranges import EVERYTHING, Ranges, invert
 from maskwright.regex.syntax import (
     ANY_TEXT,
+    EMPTY,
     LAST_LINE_END,
     TEXT_END,
     TEXT_START,
     UNBOUNDED,
+    Chars,
     Look,
+    Repeat,
     Sequence,
     Tree,
+    choice,
     sequence,
 )
 from maskwright.regex.whole import lower_with_assertions
+
+MAX_CHARACTERS = 250_000
+"""Characters of one pattern: 2 to 7 µs each, and two seconds are what a hostile pattern may take."""
 
 Dialect = Literal["python", "python-bytes", "ecma"]
 
@@ -120,11 +127,37 @@ def _without_outer_anchors(tree: Tree, search: bool) -> Tree:
             del parts[-1]
             right = [LAST_LINE_END.parts[0]] if search else []
         tree = sequence(parts)
-    return sequence([*left, tree, *right]) if left or right else tree
+    if not (left or right):
+        return tree
+    parts = list(tree.parts) if isinstance(tree, Sequence) else [tree]
+    if left and parts:
+        left, parts[0] = _found(parts[0])
+    return sequence([*left, *parts, *right])
+
+
+def _found(first: Tree) -> tuple[list[Tree], Tree]:
+    """Any text, and then the first part of what is searched for.
+
+    A run of characters can begin at each place of a longer one: with `[a-z]{162}`, a text would be at 162
+    counts at once. It is the same to begin where the text does, or after another character, and to go on.
+    """
+    if not (isinstance(first, Repeat) and isinstance(first.body, Chars) and first.low > 1):
+        return [ANY_TEXT], first
+    others = invert(first.body.ranges)
+    before = [choice([EMPTY, sequence([ANY_TEXT, Chars(others)])])] if others else []
+    return before, Repeat(first.body, first.low, None)
 
 
 def read_regex(pattern: str | bytes, dialect: Dialect) -> Tree:
-    """The tree of a pattern; `MaskwrightError` for arguments that do not go together."""
+    """The tree of a pattern; `MaskwrightError` for arguments that do not go together, `LimitError` past
+    `MAX_CHARACTERS`."""
+    if isinstance(pattern, (str, bytes)) and len(pattern) > MAX_CHARACTERS:
+        raise LimitError(
+            f"the pattern has {len(pattern)} characters",
+            limit="pattern_characters",
+            value=MAX_CHARACTERS,
+            try_="choices, for a long list of words; Lark's notation or GBNF, for what has parts",
+        )
     if dialect == "python-bytes":
         if not isinstance(pattern, bytes):
             raise _misuse("pattern", "the dialect 'python-bytes' takes a bytes pattern")

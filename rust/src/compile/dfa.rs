@@ -8,7 +8,7 @@ use hashbrown::HashTable;
 use rustc_hash::{FxHashMap, FxHasher};
 
 use super::Budget;
-use super::bare_words::{BareWords, is_white_space};
+use super::bare_words::{BareWords, in_strings_and_zeros, is_digit, is_white_space};
 use super::draft::{Draft, DraftRule, Label, byte_classes};
 use super::kept::HeapBytes;
 use super::rows::Rows;
@@ -31,11 +31,23 @@ pub struct Dfa {
     runs: Vec<(u8, u8)>,
     /// Whether there are too many texts to list them: every node that remembers asks that again.
     endless: OnceLock<bool>,
+    repeats: OnceLock<Repeats>,
+}
+
+/// What is in the cycles of an automaton of JSON values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Repeats {
+    /// Nothing but white space between tokens, if anything: there are only so many values.
+    Nothing,
+    /// Zeros of a number, too, or the exponent of 0: most spellings are the same value.
+    Zeros,
+    Characters,
 }
 
 impl Dfa {
     fn new(classes: Box<[u8; 256]>, n_classes: usize, next: Vec<u32>, accept: Vec<bool>) -> Dfa {
-        Dfa { classes, n_classes, next, accept, runs: Vec::new(), endless: OnceLock::new() }
+        let (runs, endless, repeats) = (Vec::new(), OnceLock::new(), OnceLock::new());
+        Dfa { classes, n_classes, next, accept, runs, endless, repeats }
     }
 
     pub fn copy(&self) -> Dfa {
@@ -96,32 +108,58 @@ impl Dfa {
         words
     }
 
-    /// All texts of a language of JSON values, if they are few: as they are, or without the white space between tokens.
-    pub fn bare_words(&self) -> Option<Vec<Vec<u8>>> {
-        self.words().or_else(|| {
-            let edges = |state: u32, edges: &mut Vec<(u8, u8, u32)>| {
-                edges.extend(self.ranges_of(state).map(|(_, low, high, to)| (low, high, to)));
-            };
-            let bare = BareWords::new(self.accept.len(), |state| self.accepts(state), edges, 0)?;
-            Some(bare.words(0)?.iter().map(|word| word.to_vec()).collect())
-        })
+    /// All texts of a language, if they are few; of a language of JSON values, one for each value.
+    pub fn few_words(&self, json: bool, budget: &mut Budget) -> Result<Option<Vec<Vec<u8>>>> {
+        let words = self.words();
+        if words.is_some() || !json || self.repeats() == Repeats::Characters {
+            return Ok(words);
+        }
+        let edges = |state: u32, edges: &mut Vec<(u8, u8, u32)>| edges.extend(self.outgoing(state));
+        let bare = BareWords::new(self.accept.len(), |state| self.accepts(state), edges, 0, budget)?;
+        let words = bare.and_then(|bare| Some(bare.words(0)?.iter().map(|word| word.to_vec()).collect()));
+        Ok(words)
     }
 
-    fn outgoing(&self, state: u32) -> Vec<(u8, u8, u32)> {
-        self.ranges_of(state).map(|(_, low, high, to)| (low, high, to)).collect()
+    fn outgoing(&self, state: u32) -> impl Iterator<Item = (u8, u8, u32)> + '_ {
+        self.ranges_of(state).map(|(_, low, high, to)| (low, high, to))
     }
 
-    /// Whether there are endless texts, but only zeros make them so, or zeros and white space.
-    pub fn only_zeros_repeat(&self) -> bool {
-        let component = super::components::components(self.accept.len(), |state| {
-            self.outgoing(state).into_iter().map(|edge| edge.2)
-        });
-        let repeats =
-            |&(from, _, _, to): &(u32, u8, u8, u32)| component[from as usize] == component[to as usize];
-        let telling = |&(_, low, high, _): &(u32, u8, u8, u32)| !is_white_space(low, high);
-        let mut edges =
-            self.ranges().filter(repeats).filter(telling).map(|(_, low, high, _)| (low, high)).peekable();
-        edges.peek().is_some() && edges.all(|edge| edge == (b'0', b'0'))
+    /// What makes the texts of a language of JSON values endless.
+    pub fn repeats(&self) -> Repeats {
+        *self.repeats.get_or_init(|| self.find_repeats())
+    }
+
+    fn find_repeats(&self) -> Repeats {
+        let edges: Vec<Vec<(u8, u8, u32)>> =
+            (0..self.n_states()).map(|state| self.outgoing(state).collect()).collect();
+        let targets = |state: u32| edges[state as usize].iter().map(|edge| edge.2);
+        let component = super::components::components(edges.len(), targets);
+        if edges.is_empty() {
+            return Repeats::Nothing;
+        }
+        let (within, zero) = in_strings_and_zeros(&edges, 0);
+        let n_components = component.iter().map(|&id| id as usize + 1).max().unwrap_or(0);
+        let mut after = vec![Repeats::Nothing; n_components];
+        let mut order: Vec<usize> = (0..edges.len()).collect();
+        // Components are numbered with successors first.
+        order.sort_unstable_by_key(|&state| component[state]);
+        for &state in &order {
+            let own = component[state] as usize;
+            for &(low, high, to) in &edges[state] {
+                let further = if component[to as usize] as usize != own {
+                    after[component[to as usize] as usize]
+                } else if is_white_space(low, high) && !within[state] {
+                    Repeats::Nothing
+                } else if (low, high) == (b'0', b'0') && !within[state] || is_digit(low, high) && zero[state]
+                {
+                    Repeats::Zeros
+                } else {
+                    Repeats::Characters
+                };
+                after[own] = after[own].max(further);
+            }
+        }
+        after[component[0] as usize]
     }
 
     /// Every edge as (state, lowest byte, highest byte, next state).

@@ -1,9 +1,11 @@
 //! Lays the automata of a group out as a small program of its own, from where `link` copies it into the whole.
 
+use super::Budget;
 use super::draft::{Edge, Label};
 use super::epsilon::{Automata, Rule, RuleState};
 use super::ir::UNBOUNDED;
 use super::kept::HeapBytes;
+use crate::error::Result;
 use crate::memory::Memory;
 use crate::program::{Action, ByteEdge, CallEdge, Ending, NO_ACTION, Program, State, StateId, TokenEdge};
 
@@ -25,7 +27,8 @@ impl Fragment {
         lives: Vec<bool>,
         actions: Vec<Action>,
         memories: Vec<Memory>,
-    ) -> Fragment {
+        budget: &mut Budget,
+    ) -> Result<Fragment> {
         let rules = &automata.rules;
         let mut layout = Layout {
             automata,
@@ -42,14 +45,14 @@ impl Fragment {
         let mut fragment = layout.fragment;
         fragment.starts.push(fragment.program.states.len() as u32);
         if fragment.program.has_memory() {
-            crate::memory::settle(&mut fragment.program);
+            crate::memory::settle(&mut fragment.program, budget)?;
         }
-        fragment
+        Ok(fragment)
     }
 
     /// A group without rules: an intersection that cannot be counted.
-    pub fn none() -> Fragment {
-        Fragment::new(&Automata::default(), Vec::new(), Vec::new(), Vec::new())
+    pub fn none(budget: &mut Budget) -> Result<Fragment> {
+        Fragment::new(&Automata::default(), Vec::new(), Vec::new(), Vec::new(), budget)
     }
 }
 

@@ -25,11 +25,12 @@ impl<'a> Thompson<'_, 'a> {
         let named = |(key, member): (&Key, u32)| Some((identity(members.json, &key.word()?), member));
         let names: FxHashMap<Box<[u8]>, u32> = keys.iter().zip(0..).filter_map(named).collect();
         let words_of = |dfa: &Arc<Built<Dfa>>| {
-            let mut words = identities(members.json, &dfa.value.words()?);
+            let Some(words) = dfa.value.few_words(members.json, self.budget)? else { return Ok(None) };
+            let mut words = identities(members.json, &words);
             words.retain(|word| !names.contains_key(word));
-            Some(words)
+            Ok(Some(words))
         };
-        let open_languages = open.iter().map(words_of).collect();
+        let open_languages = open.iter().map(words_of).collect::<Result<_>>()?;
         let spec = self.remember(Memory::Members(memory::Members {
             ordered: members.ordered,
             min: members.min,

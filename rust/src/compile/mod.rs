@@ -63,6 +63,7 @@ pub struct Spent {
     states: u64,
     dfa_states: u64,
     edges: u64,
+    text_bytes: u64,
 }
 
 impl Spent {
@@ -72,9 +73,14 @@ impl Spent {
             states: self.states - before.states,
             dfa_states: self.dfa_states - before.dfa_states,
             edges: self.edges - before.edges,
+            text_bytes: self.text_bytes - before.text_bytes,
         }
     }
 }
+
+/// Bytes of the texts that are left to different items and keys, from all their states: 2,000 texts, each the beginning of the next,
+/// have a billion.
+const MAX_TEXT_BYTES: u64 = 64 << 20;
 
 /// What a compile has spent of its limits.
 #[derive(Debug)]
@@ -101,16 +107,29 @@ impl Budget {
         let all = fits(spent.rules, cost.rules, limits.rules)
             && fits(spent.states, cost.states, limits.states)
             && fits(spent.dfa_states, cost.dfa_states, limits.dfa_states)
-            && fits(spent.edges, cost.edges, limits.edges);
+            && fits(spent.edges, cost.edges, limits.edges)
+            && fits(spent.text_bytes, cost.text_bytes, MAX_TEXT_BYTES);
         if all {
             self.spent = Spent {
                 rules: spent.rules + cost.rules,
                 states: spent.states + cost.states,
                 dfa_states: spent.dfa_states + cost.dfa_states,
                 edges: spent.edges + cost.edges,
+                text_bytes: spent.text_bytes + cost.text_bytes,
             };
         }
         all
+    }
+
+    /// Texts that different items or keys may still become.
+    pub fn spend_texts(&mut self, texts: &[Box<[u8]>]) -> Result<()> {
+        let bytes: usize = texts.iter().map(|text| text.len() + size_of::<Box<[u8]>>()).sum();
+        spend(&mut self.spent.text_bytes, bytes as u64, MAX_TEXT_BYTES, "text_bytes").map_err(|_| {
+            let what = format!(
+                "what different items or keys may still become takes more than {MAX_TEXT_BYTES} bytes"
+            );
+            Error::Limit { what, limit: "text_bytes", value: MAX_TEXT_BYTES }
+        })
     }
 
     /// Nodes looked at to find out what is built together: as many as there may be edges.
@@ -211,7 +230,7 @@ fn fragment(
     group: u32,
     buffers: &mut epsilon::Buffers,
 ) -> Result<Fragment> {
-    let Some(drafts) = thompson.build(group)? else { return Ok(Fragment::none()) };
+    let Some(drafts) = thompson.build(group)? else { return Fragment::none(thompson.budget) };
     let slots = &groups.plans[group as usize].slots;
     let callee = |slot: u32| {
         let vertex = &groups.vertices[slots[slot as usize] as usize];
@@ -233,7 +252,7 @@ fn fragment(
         into = trim::incoming(&automata);
     }
     reduce::reduce(&mut automata, &into);
-    let fragment = Fragment::new(&automata, lives, actions, memories);
+    let fragment = Fragment::new(&automata, lives, actions, memories, thompson.budget)?;
     buffers.give_back(automata);
     Ok(fragment)
 }

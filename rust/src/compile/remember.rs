@@ -3,9 +3,13 @@
 //! The automaton reads; actions on its edges and guards on its states keep to what was read before. What they mean is in
 //! `crate::memory`, and what a running text keeps in `crate::engine::data`.
 
-use super::dfa::Dfa;
+use std::sync::Arc;
+
+use super::bare_words::MOST;
+use super::dfa::{Dfa, Repeats};
 use super::draft::{Action, Draft, DraftRule, Ending, Guard, Label};
 use super::ir::{Distinct, Node};
+use super::kept::Built;
 use super::thompson::{Task, Thompson};
 use crate::decimal::DecimalSet;
 use crate::error::{Error, Result};
@@ -44,15 +48,27 @@ impl<'a> Thompson<'_, 'a> {
     fn distinct(&mut self, draft: &mut Draft, distinct: Distinct) -> Result<DraftRule> {
         let items = distinct.prefix.iter().chain([&distinct.rest]);
         let items = items.map(|&item| self.dfa(item)).collect::<Result<Vec<_>>>()?;
-        if distinct.json && items.iter().any(|item| item.value.only_zeros_repeat()) {
+        let few = items.iter().map(|item| item.value.few_words(distinct.json, self.budget));
+        let few = few.collect::<Result<Vec<_>>>()?;
+        let unclear = |(few, item): (&Option<_>, &Arc<Built<Dfa>>)| {
+            distinct.json && few.is_none() && item.value.repeats() == Repeats::Zeros
+        };
+        if few.iter().zip(&items).any(unclear) {
             return Err(Error::grammar(
                 "different items that are spelled in endless ways but may be few",
                 "only zeros or white space can be repeated in them, so most spellings are the same value",
             ));
         }
-        let few = |item: &Dfa| if distinct.json { item.bare_words() } else { item.words() };
-        let finite: Vec<bool> = items.iter().map(|item| few(&item.value).is_some()).collect();
+        let finite: Vec<bool> = few.iter().map(Option::is_some).collect();
         let rest = &items[items.len() - 1].value;
+        let rest_words = few.last().expect("there is a rest").as_deref();
+        let many = distinct.min as usize > MOST && rest_words.is_none();
+        if many && distinct.json && rest.repeats() == Repeats::Nothing {
+            return Err(Error::grammar(
+                format!("more than {MOST} different items at least, of a language without endless texts"),
+                "whether it has so many values is not found out",
+            ));
+        }
         let places = items.len() - usize::from(rest.n_states() == 0);
         if places > 1 && finite[..items.len() - 1].contains(&true) {
             return Err(Error::grammar(
@@ -65,7 +81,7 @@ impl<'a> Thompson<'_, 'a> {
             max: distinct.max,
             json: distinct.json,
             finite,
-            rest_words: few(rest).map(|words| identities(distinct.json, &words)),
+            rest_words: rest_words.map(|words| identities(distinct.json, words)),
             ..Default::default()
         }));
         let mut rule = draft.rule(Ending::Items { spec });

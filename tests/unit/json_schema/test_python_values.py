@@ -89,3 +89,37 @@ def test_ignored_keywords_are_listed(bytes_compiler: mw.Compiler) -> None:
     ]
     assert accepts(index, '{"a":[1,1]}')
     assert bytes_compiler.json_schema({"type": "object"}, unsupported="ignore").ignored == []
+
+
+@pytest.mark.parametrize(
+    ("schema", "place"),
+    [
+        ({1: {}}, "#/1"),
+        ({"type": "string", None: 1}, "#/None"),
+        ({"type": "array", "items": {"type": "integer", 1: 2}}, "#/items/1"),
+        ({"type": "array", "items": {1: 2}}, "#/items/1"),
+        ({"properties": {"a": {"type": "null", True: 1}}}, "#/properties/a/True"),
+        ({"properties": {"a": {1: 1}}}, "#/properties/a/1"),
+        ({"anyOf": [{}, {1.5: 2}]}, "#/anyOf/1/1.5"),
+        ({"allOf": [{"$ref": "#/$defs/x"}], "$defs": {"x": {"type": "null", 2: 2}}}, "#/$defs/x/2"),
+        ({"properties": {1: {}}}, "#/properties"),
+        ({"patternProperties": {1: {}}}, "#/patternProperties"),
+        ({"dependentRequired": {1: ["a"]}}, "#/dependentRequired"),
+        ({"dependentSchemas": {1: {}}}, "#/dependentSchemas"),
+        ({"const": {"a": {1: 2}}}, "#/const"),
+    ],
+)
+@pytest.mark.parametrize("style", ["generate", "accept"])
+def test_keys_are_strings(bytes_compiler: mw.Compiler, schema: Any, place: str, style: Any) -> None:
+    with pytest.raises(mw.SchemaError) as caught:
+        bytes_compiler.json_schema(schema, style=style)
+    assert caught.value.where == place
+    assert caught.value.code.startswith("schema.malformed.")
+    report = mw.check_schema(schema, style=style)
+    assert not report.is_enforced
+    assert [f"#{finding.pointer}" for finding in report.with_status("refused")] == [place]
+
+
+def test_a_key_that_is_no_string_is_told_where_nothing_is_read() -> None:
+    report = mw.check_schema({"$defs": {"x": {1: 2}}})
+    assert report.with_status("unknown")[0].note == "the keys of a schema are strings"

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from maskwright import Compiler, Vocabulary
 from maskwright.errors import LimitError, PatternError
 from maskwright.ir import Builder
 from maskwright.json_schema.formats import FORMATS
@@ -143,7 +144,21 @@ def test_half_a_surrogate_pair_is_in_no_shaped_set() -> None:
 
 def test_random_conjunctions_against_a_backtracking_matcher() -> None:
     rng = random.Random(5)
-    patterns = ["^a", "b$", "ab", "^[ab]*$", "c", "(ac)+", "^.{2}$", "a.b", "[^a]", "^(a|bc)*$"]
+    patterns = [
+        "^a",
+        "b$",
+        "ab",
+        "[ab]{2}",
+        "[bc]{2,3}a",
+        "[ac]{2}$",
+        "^[ab]*$",
+        "c",
+        "(ac)+",
+        "^.{2}$",
+        "a.b",
+        "[^a]",
+        "^(a|bc)*$",
+    ]
     for _ in range(60):
         wanted = rng.sample(patterns, rng.randrange(1, 3))
         unwanted = rng.sample(patterns, rng.randrange(0, 3))
@@ -164,3 +179,18 @@ def test_random_conjunctions_against_a_backtracking_matcher() -> None:
             assert probe.contains(raw(text)) == strings.contains(text) == expected, (strings, text)
         if found:
             assert not strings.is_empty()
+
+
+@pytest.mark.parametrize("pattern", [".{100}", "[^x]{100}", "[a-z]{100,200}", r"[\s\S]{100}$"])
+@pytest.mark.parametrize("style", ["generate", "accept"])
+def test_a_run_that_is_searched_for_is_counted_once(pattern: str, style: Style) -> None:
+    """A run may begin at each character, but a text is not at 100 counts at once: a mask over 256 bytes
+    took 700 steps, and 260 are left."""
+    tokens = [*(bytes([byte]) for byte in range(256)), None]
+    compiler = Compiler(Vocabulary.from_tokens(tokens, eos_id=256), limits=Limits(mask_work=300))
+    constraint = compiler.json_schema({"type": "string", "pattern": pattern}, style=style).constraint()
+    for byte in b'"' + b"abc" * 60 + b"-" + b"abc" * 40:
+        constraint.mask()
+        constraint.advance(byte)
+    constraint.advance(ord('"'))
+    assert constraint.is_complete()
