@@ -77,7 +77,7 @@ def tail_at(writer: Writer, place: Place, schema: Any, *steps: Any) -> Node:
         tail = (
             writer.tails.get(kind) if type(kind) is str else writer.tails[None] if kind is _ABSENT else None
         )
-        if tail is not None:
+        if tail is not None and ((len(schema) == 1 and kind is not _ABSENT) or are_texts(schema)):
             return tail
     return writer.tail(_form_at(writer, place, schema, *steps))
 
