@@ -31,7 +31,7 @@ pub struct DataKey<'k> {
     /// Something is being read, and what it is is left open: masks are made for all texts at once.
     pub opaque: bool,
     /// Nothing is known but the depth: what needs more is cut off. See `Moves::blanked`. A `count` of 1: an open key
-    /// comes first. See `Moves::keys_apart`.
+    /// comes first. See `Moves::keys_apart`. A `count` of 2: any declared key comes first. See `Moves::declared`.
     pub blank: bool,
 }
 
@@ -89,6 +89,11 @@ impl Data {
     /// Nothing is known but that an open key comes first.
     pub(super) fn is_first(&self) -> bool {
         self.blank && self.count == 1
+    }
+
+    /// Nothing is known but that a declared key comes first.
+    pub(super) fn is_declared(&self) -> bool {
+        self.blank && self.count == 2
     }
 }
 
@@ -178,6 +183,9 @@ impl<'e> Moves<'e> {
 
     fn declare(&self, data: DataKey, spec: u32, member: u32) -> Acted {
         let members = self.members(spec);
+        if data.blank {
+            return self.keep(DataKey { count: 0, ..data });
+        }
         let written = Written { used: data.used, last: data.last, count: data.count };
         if !members.may_declare(written, member, self.open_left(members, &data)) {
             return Acted::Dead;
@@ -309,7 +317,7 @@ impl<'e> Moves<'e> {
     }
 
     /// How many open keys are left to write; `None`: any number.
-    fn open_left(&self, members: &Members, data: &DataKey) -> Option<u32> {
+    pub(super) fn open_left(&self, members: &Members, data: &DataKey) -> Option<u32> {
         let words = members.open_words.as_ref()?;
         Some(words.iter().filter(|word| !self.has_seen(data, word)).count() as u32)
     }

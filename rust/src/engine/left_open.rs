@@ -7,16 +7,50 @@ use super::arena::Interned;
 use super::closure::Moves;
 use super::data::{DataId, DataKey, NOTHING};
 use super::shared::Held;
-use super::stack::{ConfigId, Item, Opened};
+use super::stack::{Config, ConfigId, Item, Opened};
 use crate::memory::{Members, Written, identity};
-use crate::program::{Ending, Guard, StateId};
+use crate::program::{Action, Ending, Guard, Program, StateId};
 
-/// An item before a key, for two walks.
-pub struct KeysApart {
-    /// With nothing known but that an open key comes first.
-    pub open: Item,
-    /// What open keys keep that the other walk passes over.
+/// The declared keys of an object of which some members are written.
+#[derive(Clone, Copy)]
+pub struct Declared<'e> {
+    /// Where the walk starts.
+    pub start: Item,
+    /// What open keys keep that it passes over.
     pub passed: DataId,
+    /// No open key comes next.
+    pub alone: bool,
+    members: &'e Members,
+    written: Written<'e>,
+    left: Option<u32>,
+}
+
+impl Declared<'_> {
+    /// Whether some member that can come next is read from one configuration to another.
+    pub fn may_step(&self, program: &Program, from: &Config, byte: u8, to: &Config) -> bool {
+        let key = |config: &Config| match config.items[..] {
+            [item] => self.members.below.get(&item.state).filter(|_| is_key(program, &item)),
+            _ => None,
+        };
+        let may_come = |members: &[u32]| self.members.some_available(self.written, members, self.left);
+        match (key(from), key(to)) {
+            (_, Some(below)) => may_come(below),
+            (Some(_), None) => {
+                let edges = program.byte_edges(from.items[0].state).iter();
+                edges.filter(|edge| edge.low <= byte && byte <= edge.high).any(|edge| {
+                    match program.actions[edge.action as usize] {
+                        Action::Declare { member, .. } => may_come(&[member]),
+                        _ => true,
+                    }
+                })
+            }
+            (None, None) => true,
+        }
+    }
+}
+
+fn is_key(program: &Program, item: &Item) -> bool {
+    matches!(program.states[item.state as usize].guard, Guard::Key { .. })
 }
 
 /// An open key that is being read.
@@ -79,14 +113,36 @@ impl<'e> Moves<'e> {
         let state = &self.program.states[item.state as usize];
         let asks = state.accept || !matches!(state.guard, Guard::None | Guard::OpenKey { .. });
         let data = self.cache.datas.get(item.data);
-        asks && self.program.remembers[state.rule as usize] && data.blank && !data.is_first()
+        if !asks || !data.blank || !self.program.remembers[state.rule as usize] || data.is_first() {
+            return false;
+        }
+        let within = matches!(state.guard, Guard::Key { .. } | Guard::MoreMembers { .. });
+        !(within && !state.accept && data.is_declared())
     }
 
-    /// The walks of an item before a key, one over the open keys and one over all others.
+    /// The walk of the declared keys from an item before one or within one: it goes as if all members could come next, and
+    /// passes by those that cannot. So its configurations are the same after each member of an object.
+    pub fn declared(&self, item: &Item) -> Option<Declared<'e>> {
+        let state = &self.program.states[item.state as usize];
+        let (Guard::Key { spec } | Guard::MoreMembers { spec }) = state.guard else { return None };
+        let (members, data) = (self.members(spec), self.data(item.data));
+        if !self.opaque || state.accept || data.opaque || data.blank || data.text.is_some() {
+            return None;
+        }
+        let blank = DataKey { depth: data.depth, blank: true, ..Default::default() };
+        let passed = self.cache.datas.intern(DataKey { opaque: true, ..blank });
+        let start = self.cache.datas.intern(DataKey { count: 2, ..blank });
+        let written = Written { used: data.used, last: data.last, count: data.count };
+        let left = self.open_left(members, &data);
+        let alone = matches!(state.guard, Guard::Key { .. }) || !members.open_available(written, left);
+        Some(Declared { start: Item { data: start, ..*item }, passed, alone, members, written, left })
+    }
+
+    /// An item before a key with nothing known but that an open key comes first; the declared ones are another walk.
     ///
     /// What begins with an open key is the same whatever was written before; all that depends on it is small. So the
     /// many tokens that begin with a quote are walked once for an object's rule, and not after each of its members.
-    pub fn keys_apart(&self, item: &Item) -> Option<KeysApart> {
+    pub fn keys_apart(&self, item: &Item) -> Option<Item> {
         let Guard::MoreMembers { spec } = self.program.states[item.state as usize].guard else { return None };
         let (members, data) = (self.members(spec), self.data(item.data));
         let few = members.open_words.is_some() || !members.words.is_empty();
@@ -98,8 +154,7 @@ impl<'e> Moves<'e> {
             return None;
         }
         let first = DataKey { depth: data.depth, blank: true, count: 1, ..Default::default() };
-        let passed = self.cache.datas.intern(DataKey { opaque: true, ..data });
-        Some(KeysApart { open: Item { data: self.cache.datas.intern(first), ..*item }, passed })
+        Some(Item { data: self.cache.datas.intern(first), ..*item })
     }
 
     /// Whether an item is none of those that are walked now: the walk of the open keys passes the declared ones, and the

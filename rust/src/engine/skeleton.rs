@@ -5,9 +5,10 @@
 
 use std::sync::Arc;
 
+use super::closure::Moves;
 use super::compose::Composer;
 use super::data::NOTHING;
-use super::left_open::KeysApart;
+use super::left_open::Declared;
 use super::part::Part;
 use super::rests::Rests;
 use super::shared::SharedKey;
@@ -20,8 +21,6 @@ use crate::trie::{Trie, Walker};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Over {
     Vocabulary,
-    /// The vocabulary, where the open keys that may come next are passed over.
-    Declared,
     /// The tokens of the vocabulary that stay within the rule.
     Inside,
     /// The tokens that begin with no character of the class of the part with this serial.
@@ -184,23 +183,39 @@ impl<'e> Composer<'e> {
             return self.walk_together(items);
         }
         for item in items {
-            match self.moves.keys_apart(item) {
-                Some(apart) => self.walk_apart(item, &apart)?,
-                None => self.walk_together(std::slice::from_ref(item))?,
+            match (self.moves.keys_apart(item), self.moves.declared(item)) {
+                (Some(open), Some(declared)) => self.walk_apart(item, &open, &declared)?,
+                (None, Some(declared)) if declared.alone => self.walk_declared(item, &declared)?,
+                _ => self.walk_together(std::slice::from_ref(item))?,
             }
         }
         Ok(())
     }
 
     /// Walk the open keys that may come next, and all else.
-    fn walk_apart(&mut self, item: &Item, apart: &KeysApart) -> Result<()> {
+    fn walk_apart(&mut self, item: &Item, open: &Item, declared: &Declared<'e>) -> Result<()> {
         let config = self.moves.part(std::slice::from_ref(item));
-        let open = self.skeleton(std::slice::from_ref(&apart.open), Over::Vocabulary)?;
+        let open = self.skeleton(std::slice::from_ref(open), Over::Vocabulary)?;
         self.take_skeleton(&open, config)?;
-        let all = std::mem::replace(&mut self.moves.passed, apart.passed);
-        let declared = self.skeleton(std::slice::from_ref(item), Over::Declared);
-        self.moves.passed = all;
-        self.take_skeleton(&*declared?, config)
+        self.walk_declared(item, declared)
+    }
+
+    /// Walk the declared keys that may come next. Not remembered: it takes a microsecond once its configurations are there.
+    fn walk_declared(&mut self, item: &Item, declared: &Declared<'e>) -> Result<()> {
+        let trie = &self.index.vocabulary.trie;
+        let start = Item { frame: CUT, ..declared.start };
+        let start = self.moves.cache.configs.get(self.moves.part(std::slice::from_ref(&start)));
+        let moves = Moves { passed: declared.passed, ..self.moves };
+        let mut walker = ConfigWalker::new(moves, self.work, trie.sink(), true).passing_by(*declared);
+        let ends = walk_to_cuts(trie, 0..=u8::MAX, &mut walker, Place::start(start));
+        let found = walker.finish(&mut false)?;
+        self.take(found);
+        if !ends.cuts.is_empty() {
+            let config = self.moves.part(std::slice::from_ref(item));
+            let found = self.walk_cuts(trie, &ends.cuts, config)?;
+            self.take(found);
+        }
+        Ok(())
     }
 
     /// What stays above the items' frames is known from their skeleton, the rest is walked.

@@ -1,6 +1,7 @@
 //! The hot loop: which strings of a trie can be read from a configuration?
 
 use super::closure::Moves;
+use super::left_open::Declared;
 use super::stack::{Config, DEAD, FIRST_ID, Opened, UNKNOWN};
 use super::work::Work;
 use crate::error::{Error, Result};
@@ -107,6 +108,8 @@ pub struct ConfigWalker<'e, 'w> {
     leaves: bool,
     pub was_left: bool,
     cut: bool,
+    /// Of declared keys only those of members that can come next are read.
+    declared: Option<Declared<'e>>,
     error: Option<Error>,
 }
 
@@ -122,6 +125,7 @@ impl<'e, 'w> ConfigWalker<'e, 'w> {
             leaves: false,
             was_left: false,
             cut: false,
+            declared: None,
             error: None,
         }
     }
@@ -129,6 +133,10 @@ impl<'e, 'w> ConfigWalker<'e, 'w> {
     /// For the walk of one item without its frame.
     pub fn noting_leaves(self) -> Self {
         ConfigWalker { leaves: true, ..self }
+    }
+
+    pub fn passing_by(self, declared: Declared<'e>) -> Self {
+        ConfigWalker { declared: Some(declared), ..self }
     }
 
     pub fn finish(self, cut: &mut bool) -> Result<Found> {
@@ -177,6 +185,9 @@ impl<'e> Walker for ConfigWalker<'e, '_> {
             next - FIRST_ID
         };
         let config = self.moves.cache.configs.get(id);
+        if self.declared.is_some_and(|declared| !declared.may_step(program, place.config, byte, config)) {
+            return None;
+        }
         if config.cut {
             let leaves = self.leaves && !config.beyond && !config.perhaps && place.end == 0;
             if leaves {
