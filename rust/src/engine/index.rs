@@ -3,6 +3,8 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
 
+use rustc_hash::FxHashMap;
+
 use super::arena::lock;
 use super::cache::Cache;
 use super::chars::CharSet;
@@ -10,6 +12,7 @@ use super::closure::Moves;
 use super::compose::Composer;
 use super::data::NOTHING;
 use super::mask::MaskId;
+use super::open_keys;
 use super::outline::outline;
 use super::plan::{Plan, Plans};
 use super::stack::{ConfigId, DEAD, FIRST_ID, UNKNOWN};
@@ -54,6 +57,8 @@ pub struct Index {
     pub first_states: Vec<StateId>,
     cache: RwLock<Arc<Cache>>,
     plans: Mutex<Plans>,
+    /// For places within open keys, their number among those of all formats.
+    open_places: Mutex<FxHashMap<StateId, Option<u64>>>,
     pub n_caches: AtomicU64,
 }
 
@@ -70,6 +75,7 @@ impl Index {
             first_states,
             cache: RwLock::new(Arc::new(Cache::new(0))),
             plans: Mutex::default(),
+            open_places: Mutex::default(),
             n_caches: AtomicU64::new(1),
         }
     }
@@ -116,6 +122,13 @@ impl Index {
 
     pub fn work(&self) -> Work {
         Work::new("mask_work", self.limits.mask_work)
+    }
+
+    /// The number of a place within an open key among those of all formats; equal ones have one.
+    pub fn open_place(&self, place: StateId) -> Option<u64> {
+        let mut known = lock(&self.open_places);
+        let number = || Some(self.vocabulary.shared.number(open_keys::spelling(self, place)?));
+        *known.entry(place).or_insert_with(number)
     }
 
     /// How a state reads the large class of characters that it loops on, if there is one.

@@ -24,6 +24,7 @@ pub mod draft;
 pub mod index;
 pub mod left_open;
 pub mod mask;
+pub mod open_keys;
 pub mod outline;
 pub mod part;
 pub mod plan;

@@ -26,7 +26,7 @@ pub struct SharedKey {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Held {
     Nothing,
-    /// An open key is being read, as in `Moves::blanked`.
+    /// An open key is being read, as in `Moves::blanked`: the origin's group is the number of the place. See `open_keys`.
     InKey,
     /// An open key comes first, as in `Moves::keys_apart`.
     BeforeKey,
@@ -36,6 +36,8 @@ pub enum Held {
 const MAX_BYTES: usize = 16 << 20;
 /// Past so many places that were asked for once, all of them are forgotten.
 const MAX_ASKED: usize = 1 << 16;
+/// Past so many places within open keys, their numbers are forgotten; each takes some 2 kB.
+const MAX_PLACES: usize = 1 << 10;
 
 #[derive(Debug, Default)]
 pub struct Shared {
@@ -48,6 +50,9 @@ struct Table {
     /// Most rules are in one format only: what is asked for once is not kept.
     asked: FxHashSet<SharedKey>,
     bytes: usize,
+    /// Places within open keys, by what they can go on with.
+    places: FxHashMap<Box<[u64]>, u64>,
+    n_places: u64,
 }
 
 impl Shared {
@@ -66,14 +71,29 @@ impl Shared {
     pub fn keep(&self, key: SharedKey, skeleton: Arc<Skeleton>) {
         let mut table = lock(&self.table);
         if table.bytes > MAX_BYTES {
-            *table = Table::default();
+            table.known.clear();
+            table.asked.clear();
+            table.bytes = 0;
         }
         table.bytes += skeleton.heap_bytes() + size_of::<(SharedKey, Skeleton)>();
         table.known.insert(key, skeleton);
     }
 
+    /// The number of a place within an open key that can go on so; none is given twice.
+    pub fn number(&self, spelling: Box<[u64]>) -> u64 {
+        let mut table = lock(&self.table);
+        if table.places.len() >= MAX_PLACES {
+            table.places.clear();
+        }
+        let next = table.n_places;
+        let number = *table.places.entry(spelling).or_insert(next);
+        table.n_places += u64::from(number == next);
+        number
+    }
+
     pub fn heap_bytes(&self) -> usize {
         let table = lock(&self.table);
-        table.bytes + table.asked.capacity() * size_of::<SharedKey>()
+        let places: usize = table.places.keys().map(|place| size_of_val(&**place) + 32).sum();
+        table.bytes + table.asked.capacity() * size_of::<SharedKey>() + places
     }
 }

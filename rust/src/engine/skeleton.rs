@@ -11,10 +11,11 @@ use super::data::NOTHING;
 use super::left_open::Declared;
 use super::part::Part;
 use super::rests::Rests;
-use super::shared::SharedKey;
+use super::shared::{Held, SharedKey};
 use super::stack::{CUT, ConfigId, FrameId, Item};
 use super::walk::{ConfigWalker, Doubt, Found, Place};
 use crate::error::Result;
+use crate::program::Origin;
 use crate::trie::{Trie, Walker};
 
 /// Which strings a skeleton tells of.
@@ -299,6 +300,10 @@ impl<'e> Composer<'e> {
     fn shared_key(&self, config: ConfigId, over: Over) -> Option<SharedKey> {
         let [item] = &self.moves.cache.configs.get(config).items[..] else { return None };
         let held = self.moves.held(item).filter(|_| self.moves.passed == NOTHING)?;
+        if held == Held::InKey {
+            let origin = Origin { group: self.index.open_place(item.state)?, rule: 0 };
+            return Some(SharedKey { origin, state: 0, count: item.count, held, over });
+        }
         let rule = self.moves.program.states[item.state as usize].rule as usize;
         let state = item.state - self.index.first_states[rule];
         Some(SharedKey { origin: self.moves.program.origins[rule], state, count: item.count, held, over })
