@@ -29,7 +29,8 @@ impl Declared<'_> {
     /// Whether some member that can come next is read from one configuration to another.
     pub fn may_step(&self, program: &Program, from: &Config, byte: u8, to: &Config) -> bool {
         let key = |config: &Config| match config.items[..] {
-            [item] => self.members.below.get(&item.state).filter(|_| is_key(program, &item)),
+            // An object within a value may be of the same rule: its keys are not asked for here.
+            [item] if item.data == self.start.data => self.members.below.get(&item.state),
             _ => None,
         };
         let may_come = |members: &[u32]| self.members.some_available(self.written, members, self.left);
@@ -47,10 +48,6 @@ impl Declared<'_> {
             (None, None) => true,
         }
     }
-}
-
-fn is_key(program: &Program, item: &Item) -> bool {
-    matches!(program.states[item.state as usize].guard, Guard::Key { .. })
 }
 
 /// An open key that is being read.
