@@ -1,6 +1,6 @@
-//! The mask of a text that may be in several objects or lists at once, as under an `anyOf`.
+//! What is allowed where a text may be in several objects or lists at once, as under an `anyOf`?
 //!
-//! What is allowed is the union of what each of them allows, and each for itself has its masks from its drafts. Together they
+//! The union of what each of them allows, and each for itself has its masks from its drafts. Together they
 //! would have to be read exactly: where two keys are open at once no doubt hangs on one of them.
 
 use std::sync::Arc;
@@ -55,6 +55,7 @@ impl Composer<'_> {
         Ok(Outcome::Mask(self.union(&masks, eos)))
     }
 
+    /// A patch on shared bitmasks where none of the masks takes a token off its base; else word by word.
     fn union(&self, masks: &[&Mask], more: &[u32]) -> Mask {
         let ordinary = self.index.vocabulary.ordinary.as_ref();
         let added = masks.iter().flat_map(|mask| mask.add.iter()).chain(more);

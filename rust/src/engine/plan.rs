@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::alike::are_alike;
+use super::char_groups::{Group, groups};
 use super::chars::{CharSet, contains, intersection, intersects, n_letters, n_others, normal};
-use crate::program::{Action, ByteEdge, COUNT, Guard, Program, State, StateId};
+use crate::program::{Guard, Program, StateId};
 
 /// A class is worth a part from this many ASCII letters or this many other characters on: below that
 /// few tokens are runs, and walking the trie is cheap.
@@ -58,16 +60,6 @@ pub struct Chain {
     pub alike: Vec<bool>,
     /// The last state stays where it is; else it reads no character of the class.
     pub loops: bool,
-}
-
-/// Where the characters of a class lead from a state.
-#[derive(Debug)]
-struct Group {
-    target: StateId,
-    counts: bool,
-    class: CharSet,
-    /// No state within a character can do anything but go on.
-    clean: bool,
 }
 
 /// What was found out about the states of a program.
@@ -157,7 +149,7 @@ impl Plans {
             let is_exact = self.is_exact(program, chain.states[chain.states.len() - 1], target, &first.class);
             if let [.., before, last] = chain.states[..] {
                 let alike = was_exact && is_exact;
-                chain.alike.push(alike && are_alike(program, [before, last], [last, target], None));
+                chain.alike.push(alike && are_alike(program, [before, last], [last, target]));
             }
             was_exact = is_exact;
             if chain.states.last() == Some(&target) {
@@ -242,82 +234,6 @@ fn uniform(groups: &[Group], class: &CharSet) -> Option<Option<(StateId, bool)>>
     }
 }
 
-/// Whether two neighbours on a chain, which lead on to the `next` ones, fare alike with all that is no character of the class.
-///
-/// `{1,255}` next to other keys is written out, state by state: without this the rests are walked from each of them.
-fn are_alike(program: &Program, pair: [StateId; 2], next: [StateId; 2], within: Option<Within>) -> bool {
-    if !have_equal_ends(program, pair) {
-        return false;
-    }
-    let [a, b] = pair.map(|state| program.byte_edges(state));
-    a.len() == b.len()
-        && a.iter().zip(b).all(|(a, b)| {
-            let (targets, bounds) = ([a.target, b.target], [a.low, a.high]);
-            let same = (a.low, a.high, a.action) == (b.low, b.high, b.action);
-            same && (a.target == b.target
-                || match OfChar::new(bounds, within) {
-                    // All that reaches the next ones are whole characters: those of the class, as it is exact.
-                    OfChar::End => targets == next,
-                    OfChar::GoOn(within) => are_alike(program, targets, next, Some(within)),
-                    OfChar::Unclear => false,
-                })
-        })
-}
-
-/// Whether two states differ at most in where their bytes lead.
-fn have_equal_ends(program: &Program, pair: [StateId; 2]) -> bool {
-    let [a, b] = pair.map(|state| &program.states[state as usize]);
-    let plain = |state: &State| state.calls.is_empty() && state.tokens.is_empty();
-    plain(a)
-        && plain(b)
-        && (a.accept, a.guard, a.rule, a.records) == (b.accept, b.guard, b.rule, b.records)
-        && (a.accept_from, a.valid_from, a.valid_to, a.saturate)
-            == (b.accept_from, b.valid_from, b.valid_to, b.saturate)
-        && !pair.iter().any(|&state| program.has_few_ends(state))
-}
-
-/// Within a character of several bytes: the bounds of its first one, and how many were read.
-#[derive(Clone, Copy)]
-struct Within {
-    lead: [u8; 2],
-    read: usize,
-}
-
-/// What bytes between two bounds do to a character.
-enum OfChar {
-    End,
-    GoOn(Within),
-    /// Not all of them do either.
-    Unclear,
-}
-
-impl OfChar {
-    fn new([low, high]: [u8; 2], within: Option<Within>) -> OfChar {
-        let Some(Within { lead, read }) = within else {
-            return match (low, high) {
-                (_, 0..=0x7F) => OfChar::End,
-                (0xC2.., ..=0xF4) => OfChar::GoOn(Within { lead: [low, high], read: 1 }),
-                _ => OfChar::Unclear,
-            };
-        };
-        let length = |byte: u8| 2 + usize::from(byte >= 0xE0) + usize::from(byte >= 0xF0);
-        let has = |byte: u8| read == 1 && lead[0] <= byte && byte <= lead[1];
-        // Neither overlong forms, nor surrogates, nor what is past the last plane.
-        let bounds_of = |lowest: u8, highest: u8| lowest <= low && high <= highest;
-        let fits = length(lead[0]) == length(lead[1])
-            && bounds_of(0x80, 0xBF)
-            && (!has(0xE0) || bounds_of(0xA0, 0xBF))
-            && (!has(0xED) || bounds_of(0x80, 0x9F))
-            && (!has(0xF0) || bounds_of(0x90, 0xBF))
-            && (!has(0xF4) || bounds_of(0x80, 0x8F));
-        match read + 1 < length(lead[0]) {
-            _ if !fits => OfChar::Unclear,
-            true => OfChar::GoOn(Within { lead, read: read + 1 }),
-            false => OfChar::End,
-        }
-    }
-}
-
 fn worth_a_look(program: &Program, state: StateId) -> bool {
     let edges = program.byte_edges(state);
     let letters = |low: u8, high: u8| edges.iter().any(|edge| edge.low <= low && high <= edge.high);
@@ -336,122 +252,5 @@ fn is_large(class: &CharSet) -> bool {
     n_letters(class) >= MIN_LETTERS || n_others(class) >= MIN_OTHERS || {
         let digits = contains(class, &vec![(u32::from(b'0'), u32::from(b'9'))]);
         digits && n_letters(class) >= MIN_HEX_LETTERS
-    }
-}
-
-/// All characters that the state reads, by where they lead.
-fn groups(program: &Program, state: StateId) -> Vec<Group> {
-    let mut finder = Finder { program, found: Vec::new(), lowest: 0 };
-    for edge in program.byte_edges(state) {
-        let ascii_high = edge.high.min(0x7F);
-        if edge.low <= ascii_high {
-            finder.lowest = 0;
-            finder.add(
-                edge.target,
-                edge.action == COUNT,
-                edge_is_plain(program, edge),
-                u32::from(edge.low),
-                u32::from(ascii_high),
-            );
-        }
-        for lead in edge.low.max(0xC2)..=edge.high.min(0xF4) {
-            let (more, bits, lowest) = match lead {
-                0xC2..=0xDF => (1, lead & 0x1F, 0x80),
-                0xE0..=0xEF => (2, lead & 0x0F, 0x800),
-                _ => (3, lead & 0x07, 0x1_0000),
-            };
-            finder.lowest = lowest;
-            // A count on the first byte of a longer character is no use: the loop counts at its end.
-            finder.follow(
-                edge.target,
-                u32::from(bits),
-                more,
-                edge.action != COUNT && edge_is_plain(program, edge),
-            );
-        }
-    }
-    finder.found.iter_mut().for_each(|group| {
-        let ranges = std::mem::take(&mut group.class);
-        group.class = normal(ranges);
-    });
-    finder.found
-}
-
-/// An edge that does no more than count, or record what is left open in a mask anyway.
-fn edge_is_plain(program: &Program, edge: &ByteEdge) -> bool {
-    matches!(program.actions[edge.action as usize], Action::None | Action::Count | Action::Append)
-}
-
-struct Finder<'p> {
-    program: &'p Program,
-    found: Vec<Group>,
-    /// The lowest code point that needs as many bytes as the character being followed: an automaton over all bytes
-    /// also reads overlong forms, which are no characters.
-    lowest: u32,
-}
-
-impl Finder<'_> {
-    /// Follow the `more` continuation bytes that are left of a character; recursion ends after three.
-    fn follow(&mut self, state: StateId, code: u32, more: u32, clean: bool) {
-        let info = &self.program.states[state as usize];
-        let clean = clean && !info.accept && info.calls.is_empty() && info.tokens.is_empty();
-        if let Some((target, counts)) = self.whole_block(state, more) {
-            let (low, high) = (code << (6 * more), (code << (6 * more)) + (1 << (6 * more)) - 1);
-            return self.add(target, counts, clean, low, high);
-        }
-        for edge in self.program.byte_edges(state) {
-            let (low, high) = (edge.low.max(0x80), edge.high.min(0xBF));
-            if low > high {
-                continue;
-            }
-            let point = |byte: u8| code << 6 | u32::from(byte & 0x3F);
-            if more == 1 {
-                let clean = clean && edge_is_plain(self.program, edge);
-                self.add(edge.target, edge.action == COUNT, clean, point(low), point(high));
-            } else {
-                let clean = clean && edge.action != COUNT && edge_is_plain(self.program, edge);
-                (low..=high).for_each(|byte| self.follow(edge.target, point(byte), more - 1, clean));
-            }
-        }
-    }
-
-    /// Where all characters of a block lead, if the states on the way read every continuation byte alike.
-    fn whole_block(&self, mut state: StateId, more: u32) -> Option<(StateId, bool)> {
-        let mut counts = false;
-        for left in (1..=more).rev() {
-            let info = &self.program.states[state as usize];
-            let plain = !info.accept && info.calls.is_empty() && info.tokens.is_empty();
-            match self.program.byte_edges(state) {
-                [edge]
-                    if edge.low == 0x80
-                        && edge.high == 0xBF
-                        && plain
-                        && edge_is_plain(self.program, edge)
-                        && (left == 1 || edge.action != COUNT) =>
-                {
-                    state = edge.target;
-                    counts = edge.action == COUNT;
-                }
-                _ => return None,
-            }
-        }
-        Some((state, counts))
-    }
-
-    fn add(&mut self, target: StateId, counts: bool, clean: bool, low: u32, high: u32) {
-        let (low, high) = (low.max(self.lowest), high.min(0x10_FFFF));
-        if low > high {
-            return;
-        }
-        let group = match self.found.iter_mut().find(|group| group.target == target && group.counts == counts)
-        {
-            Some(group) => group,
-            None => {
-                self.found.push(Group { target, counts, class: Vec::new(), clean: true });
-                self.found.last_mut().expect("just pushed")
-            }
-        };
-        group.clean &= clean;
-        group.class.push((low, high));
     }
 }
