@@ -30,8 +30,8 @@ pub struct DataKey<'k> {
     pub text: Option<&'k [u8]>,
     /// Something is being read, and what it is is left open: masks are made for all texts at once.
     pub opaque: bool,
-    /// Nothing is known but the depth: what needs more is cut off. See `Moves::blanked`. A `count` of 1: an open key
-    /// comes first. See `Moves::keys_apart`. A `count` of 2: any declared key comes first. See `Moves::declared`.
+    /// Nothing is known but the depth: what needs more is cut off. See `Moves::blanked`. The `count` says
+    /// whether something is known of what comes first: `OPEN_FIRST`, `DECLARED_FIRST`.
     pub blank: bool,
 }
 
@@ -85,15 +85,20 @@ impl Interned for Data {
     }
 }
 
+/// The `count` of a blank where an open key comes first. See `Moves::keys_apart`.
+pub const OPEN_FIRST: u32 = 1;
+/// The same where a declared key comes first, whichever. See `Moves::declared`.
+pub const DECLARED_FIRST: u32 = 2;
+
 impl Data {
     /// Nothing is known but that an open key comes first.
     pub(super) fn is_first(&self) -> bool {
-        self.blank && self.count == 1
+        self.blank && self.count == OPEN_FIRST
     }
 
     /// Nothing is known but that a declared key comes first.
     pub(super) fn is_declared(&self) -> bool {
-        self.blank && self.count == 2
+        self.blank && self.count == DECLARED_FIRST
     }
 }
 

@@ -1,11 +1,12 @@
 //! What may be forgotten of what a text keeps, so that one walk serves many texts?
 //!
 //! A key that is being read is left open; what was written before it is forgotten once it is (`Moves::blanked`), and for what
-//! comes next if that is an open key (`Moves::keys_apart`).
+//! comes next if that is an open key (`Moves::keys_apart`) or, with those that cannot come passed by, a declared one
+//! (`Moves::declared`).
 
 use super::arena::Interned;
 use super::closure::Moves;
-use super::data::{DataId, DataKey, NOTHING};
+use super::data::{DECLARED_FIRST, DataId, DataKey, NOTHING, OPEN_FIRST};
 use super::shared::Held;
 use super::stack::{Config, ConfigId, Item, Opened};
 use crate::memory::{Members, Written, identity};
@@ -22,6 +23,7 @@ pub struct Declared<'e> {
     pub alone: bool,
     members: &'e Members,
     written: Written<'e>,
+    /// How many open keys are left to write; `None`: any number.
     left: Option<u32>,
 }
 
@@ -128,7 +130,7 @@ impl<'e> Moves<'e> {
         }
         let blank = DataKey { depth: data.depth, blank: true, ..Default::default() };
         let passed = self.cache.datas.intern(DataKey { opaque: true, ..blank });
-        let start = self.cache.datas.intern(DataKey { count: 2, ..blank });
+        let start = self.cache.datas.intern(DataKey { count: DECLARED_FIRST, ..blank });
         let written = Written { used: data.used, last: data.last, count: data.count };
         let left = self.open_left(members, &data);
         let alone = matches!(state.guard, Guard::Key { .. }) || !members.open_available(written, left);
@@ -150,7 +152,7 @@ impl<'e> Moves<'e> {
         if !members.open_available(written, None) {
             return None;
         }
-        let first = DataKey { depth: data.depth, blank: true, count: 1, ..Default::default() };
+        let first = DataKey { depth: data.depth, blank: true, count: OPEN_FIRST, ..Default::default() };
         Some(Item { data: self.cache.datas.intern(first), ..*item })
     }
 

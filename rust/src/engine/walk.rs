@@ -135,6 +135,7 @@ impl<'e, 'w> ConfigWalker<'e, 'w> {
         ConfigWalker { leaves: true, ..self }
     }
 
+    /// Read no key of a declared member that cannot come next.
     pub fn passing_by(self, declared: Declared<'e>) -> Self {
         ConfigWalker { declared: Some(declared), ..self }
     }
