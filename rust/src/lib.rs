@@ -1,7 +1,7 @@
 //! The native core of Maskwright: what must be fast, and nothing that decides meaning.
 //!
-//! `compile` turns the IR into a `program`, `engine` serves masks of it, over the `trie` of a vocabulary. `memory` and `decimal`
-//! are what nodes that remember mean. `mask` and `dfa_masks` are the kernel for one DFA, `logits` applies a bitmask.
+//! `compile` turns the IR into a `program`, `engine` serves masks of it, over the `trie` of a vocabulary. `memory`, `identity` and
+//! `decimal` are what nodes that remember mean. `mask` and `dfa_masks` are the kernel for one DFA, `logits` applies a bitmask.
 
 /// The masks of a format are thousands of small pieces, freed together. The system's allocator of Linux merges and sorts them when
 /// the next compile first asks for memory: a fifth of the time to the first mask.
@@ -13,6 +13,7 @@ pub mod decimal;
 pub mod dfa_masks;
 pub mod engine;
 pub mod error;
+pub mod identity;
 pub mod logits;
 pub mod mask;
 pub mod memory;

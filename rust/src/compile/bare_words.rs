@@ -8,7 +8,7 @@ use super::Budget;
 use super::components::components;
 use super::words::Range;
 use crate::error::Result;
-use crate::memory::{escaped_char, first_number};
+use crate::identity::{escaped_char, first_number};
 
 /// Where a text is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -15,7 +15,8 @@ use super::kept::Built;
 use super::remember::identities;
 use super::thompson::{Task, Thompson};
 use crate::error::{Error, Result};
-use crate::memory::{self, Memory, identity};
+use crate::identity::identity;
+use crate::memory::{self, Memory};
 use crate::program::NO_ACTION;
 
 impl<'a> Thompson<'_, 'a> {

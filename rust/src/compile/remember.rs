@@ -13,7 +13,8 @@ use super::kept::Built;
 use super::thompson::{Task, Thompson};
 use crate::decimal::DecimalSet;
 use crate::error::{Error, Result};
-use crate::memory::{self, Memory, identity};
+use crate::identity::identity;
+use crate::memory::{self, Memory};
 use crate::program::{COUNT, NO_ACTION};
 
 impl<'a> Thompson<'_, 'a> {

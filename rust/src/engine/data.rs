@@ -5,7 +5,8 @@ use std::hash::Hash;
 use super::arena::Interned;
 use super::closure::Moves;
 use super::stack::Item;
-use crate::memory::{Items, Members, Memory, Written, identity};
+use crate::identity::identity;
+use crate::memory::{Items, Members, Memory, Written};
 use crate::program::{Action, Ending, Guard, StateId};
 
 pub type DataId = u32;

@@ -9,7 +9,8 @@ use super::closure::Moves;
 use super::data::{DECLARED_FIRST, DataId, DataKey, NOTHING, OPEN_FIRST};
 use super::shared::Held;
 use super::stack::{Config, ConfigId, Item, Opened};
-use crate::memory::{Members, Written, identity};
+use crate::identity::identity;
+use crate::memory::{Members, Written};
 use crate::program::{Action, Ending, Guard, Program, StateId};
 
 /// The declared keys of an object of which some members are written.
