@@ -19,6 +19,7 @@ pub mod chars;
 pub mod closure;
 pub mod compose;
 pub mod constraint;
+pub mod count_bytes;
 pub mod data;
 pub mod draft;
 pub mod index;
