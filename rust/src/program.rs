@@ -159,8 +159,8 @@ impl Program {
         all.get(all.partition_point(|&threshold| threshold < count)).copied()
     }
 
-    /// The lowest count that no text of `longest` bytes can tell from `count`.
-    pub fn alike_count(&self, state: StateId, count: u32, longest: u32) -> u32 {
+    /// The lowest count that no text can tell from `count` in which `most` more are counted.
+    pub fn alike_count(&self, state: StateId, count: u32, most: u32) -> u32 {
         let rule = self.states[state as usize].rule as usize;
         if self.endings[rule] == Ending::Depth {
             return count;
@@ -168,7 +168,7 @@ impl Program {
         let all = &self.thresholds[rule];
         let at = all.partition_point(|&threshold| threshold < count);
         match all.get(at) {
-            Some(&next) if next - count <= longest => count,
+            Some(&next) if next - count <= most => count,
             _ if at == 0 => 0,
             _ => all[at - 1] + 1,
         }

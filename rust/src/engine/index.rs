@@ -10,6 +10,7 @@ use super::cache::Cache;
 use super::chars::CharSet;
 use super::closure::Moves;
 use super::compose::Composer;
+use super::count_bytes::CountBytes;
 use super::data::NOTHING;
 use super::mask::MaskId;
 use super::open_keys;
@@ -59,6 +60,7 @@ pub struct Index {
     plans: Mutex<Plans>,
     /// For places within open keys, their number among those of all formats.
     open_places: Mutex<FxHashMap<StateId, Option<u64>>>,
+    count_bytes: CountBytes,
     pub n_caches: AtomicU64,
 }
 
@@ -76,6 +78,7 @@ impl Index {
             cache: RwLock::new(Arc::new(Cache::new(0))),
             plans: Mutex::default(),
             open_places: Mutex::default(),
+            count_bytes: CountBytes::default(),
             n_caches: AtomicU64::new(1),
         }
     }
@@ -124,6 +127,12 @@ impl Index {
         Work::new("mask_work", self.limits.mask_work)
     }
 
+    /// How many bytes it takes at least to count once more in the rule of a state.
+    pub fn bytes_to_count(&self, state: StateId) -> u32 {
+        let rule = self.program.states[state as usize].rule;
+        self.count_bytes.of(&self.program, rule, self.first_states[rule as usize])
+    }
+
     /// The number of a place within an open key among those of all formats; equal ones have one.
     pub fn open_place(&self, place: StateId) -> Option<u64> {
         let mut known = lock(&self.open_places);
@@ -160,7 +169,7 @@ impl Index {
         let moves = self.moves(cache);
         let mut depth = FIRST_DEPTH;
         while depth <= LAST_DEPTH {
-            let outline = outline(moves, id, depth, self.vocabulary.trie.longest() as u32);
+            let outline = outline(self, moves, id, depth);
             let slot = &cache.configs.get(outline).mask;
             match slot.load(Ordering::Acquire) {
                 DEAD => {}
@@ -182,7 +191,10 @@ impl Index {
     /// Heap bytes of the program, the cache in use and the plans, without the vocabulary.
     pub fn heap_bytes(&self) -> usize {
         let cache = self.cache.read().unwrap_or_else(std::sync::PoisonError::into_inner);
-        self.program.heap_bytes() + cache.bytes() + lock(&self.plans).heap_bytes()
+        self.program.heap_bytes()
+            + cache.bytes()
+            + lock(&self.plans).heap_bytes()
+            + self.count_bytes.heap_bytes()
     }
 
     /// The cache in use, full or not.

@@ -134,7 +134,10 @@ impl<'e> Moves<'e> {
         let start = self.cache.datas.intern(DataKey { count: DECLARED_FIRST, ..blank });
         let written = Written { used: data.used, last: data.last, count: data.count };
         let left = self.open_left(members, &data);
-        let alone = matches!(state.guard, Guard::Key { .. }) || !members.open_available(written, left);
+        // Keys of which there are few are read as they are, and so cannot be passed over.
+        let none_open =
+            !members.has_open || (members.words.is_empty() && !members.open_available(written, left));
+        let alone = matches!(state.guard, Guard::Key { .. }) || none_open;
         Some(Declared { start: Item { data: start, ..*item }, passed, alone, members, written, left })
     }
 

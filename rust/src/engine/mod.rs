@@ -6,7 +6,7 @@
 //! moves in `closure`.
 //!
 //! To read in order: `stack` (what a position is), `closure`, `data` and `left_open` (its moves), `arena` and `cache` (where all that
-//! lives), `index` and `outline` (is a mask known?), `vocabulary`, `token_chars`, `chars`, `part` and `rests` (what a class of characters
+//! lives), `index`, `outline` and `count_bytes` (is a mask known?), `vocabulary`, `token_chars`, `chars`, `part` and `rests` (what a class of characters
 //! makes of every token), `plan`, `char_groups` and `alike` (which class a state reads), `compose`, `apart`, `skeleton`, `cuts`, `shared`,
 //! `open_keys`, `walk`, `steps`, `draft` and `mask` (how a mask is made and kept), `constraint` and `batch` (requests); `reach`, `saved`,
 //! `work` beside them.
@@ -22,6 +22,7 @@ pub mod chars;
 pub mod closure;
 pub mod compose;
 pub mod constraint;
+pub mod count_bytes;
 pub mod cuts;
 pub mod data;
 pub mod draft;

@@ -5,13 +5,13 @@
 
 use super::cache::Cache;
 use super::closure::Moves;
+use super::index::Index;
 use super::stack::{BOTTOM, CUT, ConfigId, FrameId, Item};
-use crate::program::Program;
 
-/// The configuration with `depth` frames below each item, and counts as low as `longest` bytes cannot tell.
-pub fn outline(moves: Moves, id: ConfigId, depth: u32, longest: u32) -> ConfigId {
+/// The configuration with `depth` frames below each item, and counts as low as no token can tell.
+pub fn outline(index: &Index, moves: Moves, id: ConfigId, depth: u32) -> ConfigId {
     let config = moves.cache.configs.get(id);
-    let outliner = Outliner { program: moves.program, cache: moves.cache, longest };
+    let outliner = Outliner { index, cache: moves.cache };
     let mut items: Vec<Item> = config.items.iter().map(|item| outliner.item(item, depth)).collect();
     items.sort_unstable();
     items.dedup();
@@ -19,15 +19,26 @@ pub fn outline(moves: Moves, id: ConfigId, depth: u32, longest: u32) -> ConfigId
 }
 
 struct Outliner<'e> {
-    program: &'e Program,
+    index: &'e Index,
     cache: &'e Cache,
-    longest: u32,
 }
 
 impl Outliner<'_> {
     fn item(&self, item: &Item, depth: u32) -> Item {
-        let count = self.program.alike_count(item.state, item.count, self.longest);
-        Item { count, frame: self.frame(item.frame, depth), ..*item }
+        Item { count: self.count(item), frame: self.frame(item.frame, depth), ..*item }
+    }
+
+    fn count(&self, item: &Item) -> u32 {
+        if item.count == 0 {
+            return 0;
+        }
+        let program = &self.index.program;
+        let longest = self.index.vocabulary.trie.longest() as u32;
+        // The first count may be a byte away.
+        let near =
+            program.next_threshold(item.state, item.count).filter(|next| next - item.count <= longest + 1);
+        let counts = near.map_or(longest + 1, |_| 1 + longest / self.index.bytes_to_count(item.state));
+        program.alike_count(item.state, item.count, counts)
     }
 
     /// Recursion is no deeper than `depth`.
