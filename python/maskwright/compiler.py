@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import operator
 import os
 import time
@@ -415,10 +414,13 @@ def _check(name: str, value: object, fits: bool, what: str, *, try_: str | None 
 
 
 def _schema_text(schema: Any) -> str | None:
-    """A text for the cache's key; None for a schema that JSON cannot write, or that is nested too deeply."""
+    """A text for the cache's key; None for a schema that is nested too deeply.
+
+    Not as JSON, which writes `{1: ..}` as `{"1": ..}`, and two lone surrogates as one character.
+    """
     if isinstance(schema, bytes):
         return schema.decode("latin-1")
     try:
-        return json.dumps(schema)
-    except (TypeError, ValueError, RecursionError):
+        return repr(schema)
+    except RecursionError:
         return None

@@ -176,7 +176,9 @@ impl Plans {
     }
 
     fn find_closed_class(&mut self, program: &Program, state: StateId) -> Option<CharSet> {
-        if !worth_a_look(program, state) {
+        // Where a rule counts, a count may let no further state in.
+        let counts = !program.thresholds[program.states[state as usize].rule as usize].is_empty();
+        if counts || !worth_a_look(program, state) {
             return None;
         }
         let mut class: CharSet = vec![(0, 0x10_FFFF)];

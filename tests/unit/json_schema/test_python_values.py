@@ -123,3 +123,19 @@ def test_keys_are_strings(bytes_compiler: mw.Compiler, schema: Any, place: str, 
 def test_a_key_that_is_no_string_is_told_where_nothing_is_read() -> None:
     report = mw.check_schema({"$defs": {"x": {1: 2}}})
     assert report.with_status("unknown")[0].note == "the keys of a schema are strings"
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ({"const": "\U0001f600"}, {"const": "\ud83d\ude00"}),
+        ({"properties": {"1": {"type": "integer"}}}, {"properties": {1: {"type": "integer"}}}),
+        ({"enum": [1, 2]}, {"enum": (1, 2)}),
+    ],
+)
+def test_schemas_that_json_writes_alike_are_not_taken_for_one(
+    bytes_compiler: mw.Compiler, first: Any, second: Any
+) -> None:
+    bytes_compiler.json_schema(first)
+    with pytest.raises(mw.SchemaError):
+        bytes_compiler.json_schema(second)
