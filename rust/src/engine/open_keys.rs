@@ -7,7 +7,7 @@
 use super::index::Index;
 use crate::program::{Action, ByteEdge, Guard, NO_ACTION, Program, State, StateId};
 
-/// Longer chains, for keys with a bound, are not spelled out.
+/// Any JSON string has 25 states; longer chains, for keys with a bound, are not spelled out.
 const MAX_STATES: usize = 64;
 
 /// All that a place within an open key can go on with: the states that it leads to, in the order of their finding, and what

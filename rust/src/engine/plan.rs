@@ -18,7 +18,7 @@ const MIN_HEX_LETTERS: usize = 6;
 /// A state may go on through this many others before it loops or stops: keys of up to 255 characters are written out.
 const MAX_CHAIN: usize = 512;
 
-/// A class is closed over at most so many states.
+/// A class is closed over at most so many states: a search for a date has 12, and each is looked at once for each narrower class.
 const MAX_CLOSED: usize = 48;
 
 /// Past so many bytes all that was found out is forgotten: a chain of 512 states that read any letter takes 3 MB.
