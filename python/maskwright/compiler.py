@@ -414,7 +414,7 @@ def _check(name: str, value: object, fits: bool, what: str, *, try_: str | None 
 
 
 def _schema_text(schema: Any) -> str | None:
-    """A text for the cache's key; None for a schema that is nested too deeply.
+    """A text for the cache's key; None for one that has none, or is nested too deeply.
 
     Not as JSON, which writes `{1: ..}` as `{"1": ..}`, and two lone surrogates as one character.
     """
@@ -422,5 +422,5 @@ def _schema_text(schema: Any) -> str | None:
         return schema.decode("latin-1")
     try:
         return repr(schema)
-    except RecursionError:
+    except (ValueError, RecursionError):  # a number of more than 4,300 digits has no repr
         return None
