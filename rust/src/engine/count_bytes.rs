@@ -50,8 +50,7 @@ struct Finder<'p> {
 impl Finder<'_> {
     fn between_counts(&mut self, rule: u32, first: StateId) -> u32 {
         let states = (first..self.program.states.len() as StateId)
-            .take_while(|&state| self.program.states[state as usize].rule == rule)
-            .take(self.left);
+            .take_while(|&state| self.program.states[state as usize].rule == rule);
         let counted: Vec<StateId> = states
             .flat_map(|state| {
                 let bytes = self.program.byte_edges(state).iter().filter(|edge| edge.action == COUNT);
@@ -142,5 +141,8 @@ mod tests {
         assert_eq!(step(b"abcd", &[&[1, 2, 0, 4]]), 4);
         // "abcd" or "ab".
         assert_eq!(step(b"abcdab", &[&[1, 2, 0, 4], &[1, 2, 4, 2], &[5, 2, 0, 1]]), 2);
+        // A rule of more states than are looked at: 3,000 bytes, or what is not known to be longer than one.
+        let long = [vec![b'x'; 3_000], b"ab".to_vec()].concat();
+        assert!(step(&long, &[&[1, 2, 0, 3_000], &[1, 2, 3_000, 2], &[5, 2, 0, 1]]) <= 2);
     }
 }
