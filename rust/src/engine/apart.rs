@@ -4,11 +4,10 @@
 //! would have to be read exactly: where two keys are open at once no doubt hangs on one of them.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use super::compose::{Composer, Outcome};
 use super::mask::{Mask, patch};
-use super::stack::{ConfigId, DEAD, FIRST_ID, Item, UNKNOWN};
+use super::stack::{ConfigId, Item};
 use crate::error::Result;
 
 impl Composer<'_> {
@@ -37,19 +36,11 @@ impl Composer<'_> {
         let cache = self.moves.cache;
         let mut masks = Vec::with_capacity(configs.len());
         for &config in configs {
-            let slot = &cache.configs.get(config).mask;
-            let known = match slot.load(Ordering::Acquire) {
-                UNKNOWN => {
-                    let composer = Composer::new(self.index, self.moves, self.work);
-                    composer.compose_together(config)?.interned(cache).map_or(DEAD, |mask| mask + FIRST_ID)
-                }
-                known => known,
-            };
-            slot.store(known, Ordering::Release);
-            if known == DEAD {
+            let compose = || Composer::new(self.index, self.moves, self.work).compose_together(config);
+            let Some(mask) = Outcome::remembered(cache, config, compose)? else {
                 return Ok(Outcome::TooShallow);
-            }
-            masks.push(cache.masks.get(known - FIRST_ID));
+            };
+            masks.push(cache.masks.get(mask));
         }
         let eos = if complete { &self.index.vocabulary.eos[..] } else { &[] };
         Ok(Outcome::Mask(self.union(&masks, eos)))

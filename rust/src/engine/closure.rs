@@ -10,7 +10,7 @@ use super::data::{Acted, DataId};
 use super::stack::{BOTTOM, Config, ConfigId, Content, DEAD, FIRST_ID, FrameId, Item, UNKNOWN};
 use super::work::Work;
 use crate::error::{Error, Result};
-use crate::program::{ActionId, COUNT, NO_ACTION, Program, StateId};
+use crate::program::{ActionId, ByteEdge, COUNT, NO_ACTION, Program, StateId};
 
 /// Past this many items a set is searched through a table and not from end to end.
 const MAX_SCANNED: usize = 24;
@@ -25,7 +25,7 @@ pub struct Moves<'e> {
     pub max_items: usize,
     /// Open keys and items are left open: what is reached is right for all of them at once.
     pub opaque: bool,
-    /// Open keys whose object keeps this are passed over; `NOTHING`: none. See `Moves::keys_apart`.
+    /// Open keys whose object keeps this are passed over; `NOTHING`: none. See `Moves::declared`.
     pub passed: DataId,
 }
 
@@ -82,44 +82,47 @@ impl<'e> Moves<'e> {
             return Ok(step);
         }
         let mut closure = Closure::new(*self);
-        let [mut low, mut high] = [0, u8::MAX];
+        let mut alike = [0, u8::MAX];
         let mut records = false;
         for item in &config.items {
-            for edge in self.program.byte_edges(item.state) {
-                // Edges are sorted by their lower bound.
-                if edge.low > byte {
-                    high = high.min(edge.low - 1);
-                    break;
-                }
-                if byte <= edge.high {
-                    (low, high) = (low.max(edge.low), high.min(edge.high));
-                    records |= config.direct && self.program.actions[edge.action as usize].records();
-                    closure.take(item, edge.target, edge.action, byte);
-                } else {
-                    low = low.max(edge.high + 1);
-                }
+            self.for_each_reading(item.state, byte, &mut alike, |edge| {
+                records |= config.direct && self.program.actions[edge.action as usize].records();
+                closure.take(item, edge.target, edge.action, byte);
+            });
+        }
+        Ok(Step { next: closure.finish(work)?, alike, records })
+    }
+
+    /// Visit the edges of a state that read a byte; `alike` is narrowed to the bytes around it that the same edges read.
+    #[inline(always)]
+    fn for_each_reading(
+        &self,
+        state: StateId,
+        byte: u8,
+        [low, high]: &mut [u8; 2],
+        mut visit: impl FnMut(&ByteEdge),
+    ) {
+        for edge in self.program.byte_edges(state) {
+            // Edges are sorted by their lower bound.
+            if edge.low > byte {
+                *high = (*high).min(edge.low - 1);
+                break;
+            }
+            if edge.high < byte {
+                *low = (*low).max(edge.high + 1);
+            } else {
+                (*low, *high) = ((*low).max(edge.low), (*high).min(edge.high));
+                visit(edge);
             }
         }
-        Ok(Step { next: closure.finish(work)?, alike: [low, high], records })
     }
 
     /// The step of an item alone to a state that only reads on: within words and strings nearly all are no more than that.
     fn plain_step(&self, item: &Item, byte: u8) -> Option<Step> {
-        let [mut low, mut high] = [0, u8::MAX];
-        let mut taken = None;
-        for edge in self.program.byte_edges(item.state) {
-            if edge.high < byte {
-                low = low.max(edge.high + 1);
-            } else if edge.low > byte {
-                high = high.min(edge.low - 1);
-                break;
-            } else if taken.replace(edge).is_some() {
-                return None;
-            } else {
-                (low, high) = (low.max(edge.low), high.min(edge.high));
-            }
-        }
-        let edge = taken?;
+        let mut alike = [0, u8::MAX];
+        let (mut taken, mut n) = (None, 0);
+        self.for_each_reading(item.state, byte, &mut alike, |edge| (taken, n) = (Some(*edge), n + 1));
+        let edge = taken.filter(|_| n == 1)?;
         let count = match edge.action {
             NO_ACTION => item.count,
             COUNT => self.program.count_up(item.state, item.count),
@@ -129,7 +132,7 @@ impl<'e> Moves<'e> {
         let item = Item { state: edge.target, count, ..*item };
         let plain = !state.accept && state.calls.is_empty() && !state.bytes.is_empty() && state.takes(count);
         let held = plain && !self.is_passed(&item) && !self.is_beyond_blank(&item) && self.guard_holds(&item);
-        held.then(|| Step { next: Some(self.intern(&[item], false)), alike: [low, high], records: false })
+        held.then(|| Step { next: Some(self.intern(&[item], false)), alike, records: false })
     }
 
     /// The configuration with these sorted items.

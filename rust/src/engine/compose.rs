@@ -4,6 +4,7 @@
 //! bitmask of the runs of that class, and walks the small trie of rests; all other items walk the vocabulary together.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use super::cache::Cache;
 use super::closure::Moves;
@@ -14,12 +15,12 @@ use super::part::Part;
 use super::plan::{Chain, Kind};
 use super::rests::{EARLY, Late, Rests};
 use super::skeleton::{Over, Skeleton};
-use super::stack::{CUT, ConfigId, Item};
+use super::stack::{CUT, ConfigId, DEAD, FIRST_ID, Item, UNKNOWN};
 use super::steps::Steps;
 use super::walk::{ConfigWalker, Doubt, Found, Place};
 use super::work::Work;
 use crate::error::Result;
-use crate::program::State;
+use crate::program::{Program, State, StateId};
 use crate::trie::{Trie, Walker};
 
 /// What a composition ends with.
@@ -38,6 +39,24 @@ impl Outcome {
             Outcome::Mask(mask) => Some(cache.masks.intern(mask)),
             Outcome::Known(mask) => Some(mask),
             Outcome::TooShallow => None,
+        }
+    }
+
+    /// The mask of a configuration, remembered with it; `None` if more frames are needed to tell.
+    pub fn remembered(
+        cache: &Cache,
+        id: ConfigId,
+        compose: impl FnOnce() -> Result<Outcome>,
+    ) -> Result<Option<MaskId>> {
+        let slot = &cache.configs.get(id).mask;
+        match slot.load(Ordering::Acquire) {
+            DEAD => Ok(None),
+            UNKNOWN => {
+                let mask = compose()?.interned(cache);
+                slot.store(mask.map_or(DEAD, |mask| mask + FIRST_ID), Ordering::Release);
+                Ok(mask)
+            }
+            known => Ok(Some(known - FIRST_ID)),
         }
     }
 }
@@ -203,9 +222,7 @@ impl<'e> Composer<'e> {
             if !calls.is_empty() || (*accept && !own) {
                 return self.index.vocabulary.trie.longest() as u32;
             }
-            for edge in program.byte_edges(state) {
-                read[edge.low as usize..=edge.high as usize].fill(true);
-            }
+            mark_read(program, state, &mut read);
         }
         let rests = part.rests_on(&read, &self.index.vocabulary);
         rests.iter().map(|(_, rests)| rests.longest(&read)).max().unwrap_or(0)
@@ -316,9 +333,7 @@ impl<'e> Composer<'e> {
     fn rests_read<'p>(&self, config: ConfigId, part: &'p Part) -> Vec<(u8, &'p Rests)> {
         let mut read = [false; 256];
         for item in &self.moves.cache.configs.get(config).items {
-            for edge in self.moves.program.byte_edges(item.state) {
-                read[edge.low as usize..=edge.high as usize].fill(true);
-            }
+            mark_read(self.moves.program, item.state, &mut read);
         }
         part.rests_on(&read, &self.index.vocabulary)
     }
@@ -475,6 +490,11 @@ impl<'e> Composer<'e> {
         }
         patch(Some(words.into()), Vec::new(), ids, vocabulary.ordinary.as_ref())
     }
+}
+
+fn mark_read(program: &Program, state: StateId, read: &mut [bool; 256]) {
+    let edges = program.byte_edges(state).iter();
+    edges.for_each(|edge| read[edge.low as usize..=edge.high as usize].fill(true));
 }
 
 /// More tokens than this are found faster by walks over all rests: one is read in 0.1 us, and a walk takes some 5.

@@ -9,14 +9,14 @@ use super::arena::lock;
 use super::cache::Cache;
 use super::chars::CharSet;
 use super::closure::Moves;
-use super::compose::Composer;
+use super::compose::{Composer, Outcome};
 use super::count_bytes::CountBytes;
 use super::data::NOTHING;
 use super::mask::MaskId;
 use super::open_keys;
 use super::outline::outline;
 use super::plan::{Plan, Plans};
-use super::stack::{ConfigId, DEAD, FIRST_ID, UNKNOWN};
+use super::stack::{ConfigId, FIRST_ID};
 use super::vocabulary::Vocabulary;
 use super::work::Work;
 use crate::error::{Error, Result};
@@ -136,7 +136,7 @@ impl Index {
     /// The number of a place within an open key among those of all formats; equal ones have one.
     pub fn open_place(&self, place: StateId) -> Option<u64> {
         let mut known = lock(&self.open_places);
-        let number = || Some(self.vocabulary.shared.number(open_keys::spelling(self, place)?));
+        let number = || Some(self.vocabulary.shared.number(open_keys::spelling(&self.program, place)?));
         *known.entry(place).or_insert_with(number)
     }
 
@@ -170,17 +170,9 @@ impl Index {
         let mut depth = FIRST_DEPTH;
         while depth <= LAST_DEPTH {
             let outline = outline(self, moves, id, depth);
-            let slot = &cache.configs.get(outline).mask;
-            match slot.load(Ordering::Acquire) {
-                DEAD => {}
-                UNKNOWN => match Composer::new(self, moves, work).compose(outline)?.interned(cache) {
-                    None => slot.store(DEAD, Ordering::Release),
-                    Some(mask) => {
-                        slot.store(mask + FIRST_ID, Ordering::Release);
-                        return Ok(mask);
-                    }
-                },
-                known => return Ok(known - FIRST_ID),
+            let compose = || Composer::new(self, moves, work).compose(outline);
+            if let Some(mask) = Outcome::remembered(cache, outline, compose)? {
+                return Ok(mask);
             }
             depth *= 2;
         }

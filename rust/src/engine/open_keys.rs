@@ -4,7 +4,6 @@
 //! kind. The rule of its members is its own; but what an open key can go on with, up to where its object goes on, is spelled
 //! out here, and places that spell alike share what was found out about them.
 
-use super::index::Index;
 use crate::program::{Action, ByteEdge, Guard, NO_ACTION, Program, State, StateId};
 
 /// Any JSON string has 25 states; longer chains, for keys with a bound, are not spelled out.
@@ -12,8 +11,7 @@ const MAX_STATES: usize = 64;
 
 /// All that a place within an open key can go on with: the states that it leads to, in the order of their finding, and what
 /// follows the key. `None`: it hangs on more than that.
-pub fn spelling(index: &Index, place: StateId) -> Option<Box<[u64]>> {
-    let program = &index.program;
+pub fn spelling(program: &Program, place: StateId) -> Option<Box<[u64]>> {
     let mut speller = Speller { program, states: vec![place], ends: Vec::new(), words: Vec::new() };
     let mut at = 0;
     while at < speller.states.len() {
