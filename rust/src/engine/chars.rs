@@ -3,6 +3,11 @@
 /// Inclusive ranges of code points, ascending and apart.
 pub type CharSet = Vec<(u32, u32)>;
 
+/// How many characters begin in a text.
+pub fn n_chars(text: &[u8]) -> usize {
+    text.iter().filter(|&&byte| !(0x80..0xC0).contains(&byte)).count()
+}
+
 /// How many ASCII letters are in it.
 pub fn n_letters(class: &CharSet) -> usize {
     let has = |c: &u8| class.iter().any(|&(low, high)| low <= u32::from(*c) && u32::from(*c) <= high);

@@ -182,7 +182,7 @@ impl<'e> Composer<'e> {
         if let Kind::Uniform(chain) = &plan.kind {
             let steps = Steps::new(self.moves.program, item, chain, self.longest_rest(item, chain, &part));
             if let Some(places) = self.places(&steps, &part)? {
-                let based = match self.few_ends_from(&steps, &part) {
+                let based = match self.few_ends_from(&steps) {
                     Some(first) => self.doubt_runs(&part, first, steps.longest),
                     None => self.take_base(item, &steps, &part)?,
                 };
@@ -220,7 +220,7 @@ impl<'e> Composer<'e> {
             let State { calls, accept, rule, .. } = &program.states[state as usize];
             let own = *rule == program.states[item.state as usize].rule;
             if !calls.is_empty() || (*accept && !own) {
-                return self.index.vocabulary.trie.longest() as u32;
+                return self.longest_token();
             }
             mark_read(program, state, &mut read);
         }
@@ -249,8 +249,9 @@ impl<'e> Composer<'e> {
     fn places(&mut self, steps: &Steps, part: &Part) -> Result<Option<Vec<(u32, u32, ConfigId)>>> {
         // Past the last rest nothing is left to tell apart. But where runs have an end, it has to be seen once that no
         // character of the class follows it, where the rule is left.
-        let checked = part.max_before.min(steps.longest);
-        let mut left = steps.longest >= part.longest_run();
+        let longest = self.longest_token();
+        let checked = longest.min(steps.longest);
+        let mut left = steps.longest >= longest;
         let mut places: Vec<(u32, u32, ConfigId)> = Vec::new();
         let mut before = 0;
         loop {
@@ -280,14 +281,19 @@ impl<'e> Composer<'e> {
         }
     }
 
+    /// In bytes; no run and no rest is longer.
+    fn longest_token(&self) -> u32 {
+        self.index.vocabulary.trie.longest() as u32
+    }
+
     /// From how many characters on only few texts are left that end the key or the item: they may all be there already.
-    fn few_ends_from(&self, steps: &Steps, part: &Part) -> Option<u32> {
+    fn few_ends_from(&self, steps: &Steps) -> Option<u32> {
         if steps.longest == u32::MAX || !self.index.program.has_memory() {
             return None;
         }
         let has_few = |&characters: &u32| self.moves.has_few_ends(steps.item(characters).state);
         let first = (1..=steps.longest).rev().take_while(has_few).last()?;
-        (first <= part.longest_run()).then_some(first)
+        (first <= self.longest_token()).then_some(first)
     }
 
     /// Take the runs of less than `first` characters, and doubt those up to `longest`. Never all that stay within the rule.

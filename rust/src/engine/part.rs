@@ -8,7 +8,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use super::chars::CharSet;
+use super::chars::{CharSet, n_chars};
 use super::rests::{ALL, HIGH, N_GROUPS, Rests, group};
 use super::token_chars::Blocks;
 use super::vocabulary::Vocabulary;
@@ -42,9 +42,6 @@ pub struct Part {
     all: Arc<[u32]>,
     /// Runs of more than `LEVELS` characters, as (characters, id), ascending.
     long_runs: Vec<(u32, u32)>,
-    pub n_runs: usize,
-    /// Bytes that no character of the class begins with: tokens that begin so have no run.
-    pub outer_bytes: Vec<u8>,
     /// Whether a character of the class begins with the byte.
     begins: Box<[bool; 256]>,
     /// By group of their first byte: the rests of tokens with a run, and of those without one that begin with a byte of the
@@ -52,8 +49,6 @@ pub struct Part {
     rests: Box<[OnceLock<Box<Rests>>; N_GROUPS]>,
     /// All tokens that are no runs, where they are few: a trie of whole tokens, and their ids.
     others: OnceLock<Option<(Trie, Vec<u32>)>>,
-    /// More characters than this are before no rest: no token is longer.
-    pub max_before: u32,
 }
 
 /// What of a part is kept on disk.
@@ -78,29 +73,20 @@ impl Part {
             return None;
         }
         let long = vocabulary.chars().long().iter().copied().filter(|run| contains(&all, run.1)).collect();
-        Some(Part::of(class, &table, all.into(), long, vocabulary))
+        Some(Part::of(class, &table, all.into(), long))
     }
 
-    fn of(
-        class: &CharSet,
-        table: &Table,
-        all: Arc<[u32]>,
-        long_runs: Vec<(u32, u32)>,
-        vocabulary: &Vocabulary,
-    ) -> Part {
+    fn of(class: &CharSet, table: &Table, all: Arc<[u32]>, long_runs: Vec<(u32, u32)>) -> Part {
         static LAST: AtomicU64 = AtomicU64::new(0);
         Part {
             serial: LAST.fetch_add(1, Ordering::Relaxed) + 1,
             class: class.clone(),
             levels: OnceLock::new(),
-            n_runs: all.iter().map(|word| word.count_ones() as usize).sum(),
             all,
             long_runs,
-            outer_bytes: (0..=255).filter(|&byte| !table.begins(byte)).collect(),
             begins: Box::new(std::array::from_fn(|byte| table.begins(byte as u8))),
             rests: Box::new([const { OnceLock::new() }; N_GROUPS]),
             others: OnceLock::new(),
-            max_before: vocabulary.trie.longest() as u32,
         }
     }
 
@@ -121,9 +107,8 @@ impl Part {
         (all, levels): (Arc<[u32]>, Vec<Arc<[u32]>>),
         long_runs: Vec<(u32, u32)>,
         rests: Vec<(u8, Rests)>,
-        vocabulary: &Vocabulary,
     ) -> Option<Part> {
-        let part = Part::of(class, &Table::new(class), all, long_runs, vocabulary);
+        let part = Part::of(class, &Table::new(class), all, long_runs);
         let fits = [0, LEVELS + 1].contains(&levels.len());
         if !levels.is_empty() {
             part.levels.set(levels).ok()?;
@@ -175,9 +160,9 @@ impl Part {
         self.others.get_or_init(make).as_ref()
     }
 
-    /// More characters than this are in no run, and before no rest.
-    pub fn longest_run(&self) -> u32 {
-        self.long_runs.last().map_or(LEVELS as u32, |run| run.0).max(self.max_before)
+    /// Bytes that no character of the class begins with: tokens that begin so have no run.
+    pub fn outer_bytes(&self) -> impl Iterator<Item = u8> + Clone + '_ {
+        (0..=255).filter(|&byte| !self.begins[byte as usize])
     }
 
     /// Whether a character of the class begins with a byte between two bounds.
@@ -199,8 +184,7 @@ impl Part {
         self.levels.get_or_init(|| {
             let mut levels = vec![vec![0; self.all.len()]; LEVELS + 1];
             for id in set_bits(&self.all) {
-                let starts = vocabulary.bytes(id).iter().filter(|&&byte| !(0x80..0xC0).contains(&byte));
-                if let Some(level) = levels.get_mut(starts.count()) {
+                if let Some(level) = levels.get_mut(n_chars(vocabulary.bytes(id))) {
                     set(level, id);
                 }
             }

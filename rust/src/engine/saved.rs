@@ -193,7 +193,7 @@ impl<'f> Input<'f> {
         let long_runs = self.tokens(vocabulary)?;
         let n_rests = self.number()?;
         let rests = (0..n_rests).map(|_| self.rests(vocabulary)).collect::<Option<Vec<_>>>()?;
-        Part::restore(class, (all, levels), long_runs, rests, vocabulary)
+        Part::restore(class, (all, levels), long_runs, rests)
     }
 
     fn rests(&mut self, vocabulary: &Vocabulary) -> Option<(u8, Rests)> {
@@ -246,8 +246,7 @@ mod tests {
 
     /// All that parts hold but their serials, which tell apart even equal ones.
     fn content(vocabulary: &Vocabulary) -> Vec<String> {
-        let shown =
-            |(class, part): &(CharSet, Arc<Part>)| format!("{class:?} {:?} {}", part.saved(), part.n_runs);
+        let shown = |(class, part): &(CharSet, Arc<Part>)| format!("{class:?} {:?}", part.saved());
         vocabulary.parts().iter().map(shown).collect()
     }
 

@@ -118,7 +118,7 @@ impl<'e> Composer<'e> {
         let trie = &self.index.vocabulary.trie;
         let shallow = self.shallow(&self.moves.cache.configs.get(config).items);
         let skeleton = self.known_skeleton(shallow, Over::Outer(part.serial), |composer| {
-            let (found, ends) = composer.walk_to_cuts(trie, part.outer_bytes.iter().copied(), shallow)?;
+            let (found, ends) = composer.walk_to_cuts(trie, part.outer_bytes(), shallow)?;
             Ok(Skeleton::of_walk(found, ends, trie))
         })?;
         self.take(Found { sure: skeleton.ids.to_vec(), doubtful: skeleton.doubtful.to_vec() });

@@ -10,7 +10,7 @@ pub struct Steps<'e> {
     /// Along the chain; the last one may loop.
     items: Vec<Item>,
     /// At i: whether rests fare alike after i and i + 1 characters, as far as it is known.
-    alike: Vec<bool>,
+    alike: &'e [bool],
     /// The loop at the end counts, and has not stopped counting.
     counts: bool,
     /// The most characters that can be read.
@@ -20,11 +20,11 @@ pub struct Steps<'e> {
 }
 
 impl<'e> Steps<'e> {
-    pub fn new(program: &'e Program, item: &Item, chain: &Chain, longest_rest: u32) -> Self {
+    pub fn new(program: &'e Program, item: &Item, chain: &'e Chain, longest_rest: u32) -> Self {
         let mut steps = Steps {
             program,
             items: vec![*item],
-            alike: if chain.counts.contains(&true) { Vec::new() } else { chain.alike.clone() },
+            alike: if chain.counts.contains(&true) { &[] } else { &chain.alike },
             counts: false,
             longest: u32::MAX,
             longest_rest,

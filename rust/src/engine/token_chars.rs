@@ -2,9 +2,8 @@
 
 use std::sync::OnceLock;
 
-use super::chars::CharSet;
+use super::chars::{CharSet, n_chars};
 use crate::mask::{n_words, set};
-use crate::trie::split_blob;
 
 /// Tokens by their characters. Built once a vocabulary.
 #[derive(Debug)]
@@ -29,9 +28,7 @@ pub struct TokenChars {
 
 impl TokenChars {
     /// `long_from`: tokens of more characters are listed.
-    pub fn new(blob: &[u8], offsets: &[u32], long_from: usize) -> TokenChars {
-        let offsets: Vec<i64> = offsets.iter().map(|&at| i64::from(at)).collect();
-        let tokens = split_blob(blob, &offsets).expect("they are the vocabulary's");
+    pub fn new<'v>(tokens: impl ExactSizeIterator<Item = &'v [u8]>, long_from: usize) -> TokenChars {
         let mut chars = TokenChars {
             ascii: Vec::with_capacity(tokens.len()),
             plain: vec![0; n_words(tokens.len() as u32)],
@@ -42,11 +39,10 @@ impl TokenChars {
             long: Vec::new(),
             having: Box::new([const { OnceLock::new() }; 128]),
         };
-        for (id, token) in (0u32..).zip(&tokens) {
-            let is_start = |byte: &&u8| !(0x80..0xC0).contains(*byte);
-            let n = token.iter().filter(is_start).count() as u32;
-            if n as usize > long_from {
-                chars.long.push((n, id));
+        for (id, token) in (0u32..).zip(tokens) {
+            let n = n_chars(token);
+            if n > long_from {
+                chars.long.push((n as u32, id));
             }
             let ascii = token.iter().filter(|byte| byte.is_ascii());
             chars.ascii.push(ascii.fold(0, |set, &byte| set | 1 << byte));

@@ -184,7 +184,7 @@ impl Vocabulary {
 
     /// What characters are in each token; found out when the first part is made.
     pub fn chars(&self) -> &TokenChars {
-        self.chars.get_or_init(|| TokenChars::new(&self.blob, &self.offsets, LEVELS))
+        self.chars.get_or_init(|| TokenChars::new((0..self.n_tokens).map(|id| self.bytes(id)), LEVELS))
     }
 
     /// The part of a class of characters, built the first time it is asked for; `None` when it would not be worth it.
