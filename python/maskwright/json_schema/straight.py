@@ -66,18 +66,12 @@ def _union(writer: Writer, place: Place, flags: int, names: Names | None, kinds:
 
 # A schema inside another one
 
-_ABSENT = object()
-
 
 def tail_at(writer: Writer, place: Place, schema: Any, *steps: Any) -> Node:
     """What follows a key: `schema` is what its value must satisfy, some steps from `place`."""
-    if type(schema) is dict and place.resource.asserting.isdisjoint(schema):
-        # A type that is no text, a list say, is not for here; one that is absent is None.
-        kind = schema.get("type", _ABSENT)
-        tail = (
-            writer.tails.get(kind) if type(kind) is str else writer.tails[None] if kind is _ABSENT else None
-        )
-        if tail is not None and ((len(schema) == 1 and kind is not _ABSENT) or are_texts(schema)):
+    if type(schema) is dict:
+        tail = writer.tails.get(bare_type(place, schema))
+        if tail is not None:
             return tail
     return writer.tail(_form_at(writer, place, schema, *steps))
 
