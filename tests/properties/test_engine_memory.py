@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from maskwright import Compiler, Constraint, GrammarError, Vocabulary
+from maskwright import Compiler, GrammarError, Vocabulary
+from maskwright._native import Constraint
 from maskwright.ir import SPELLING_JSON, Builder, Node
 from oracles.memory_formats import (
     closers,
