@@ -196,6 +196,32 @@ impl<'e> Composer<'e> {
         self.loose(item, &part)
     }
 
+    /// Take the tokens that begin with a lead from a part of what comes after it; false if none tells of them here.
+    pub(super) fn by_led_part(&mut self, config: ConfigId, lead: u8, based: bool) -> Result<bool> {
+        let config = self.moves.cache.configs.get(config);
+        let Some(next) = self.moves.step(config, lead, self.work)? else { return Ok(false) };
+        let next = self.moves.cache.configs.get(next);
+        // Tokens of a key that begins or ends with the lead would hang on it.
+        let [item] = next.items[..] else { return Ok(false) };
+        if next.cut || next.perhaps || next.opened != config.opened || self.moves.is_few(item.state) {
+            return Ok(false);
+        }
+        let Some(plan) = self.index.plan(item.state) else { return Ok(false) };
+        let Kind::Uniform(chain) = &plan.kind else { return Ok(false) };
+        let vocabulary = &self.index.vocabulary;
+        let Some(part) = vocabulary.part_after(Some(lead), &plan.class) else { return Ok(false) };
+        let steps = Steps::new(self.moves.program, &item, chain, self.longest_rest(&item, chain, &part));
+        let Some(places) = self.places(&steps, &part)? else { return Ok(false) };
+        if self.few_ends_from(&steps).is_some() {
+            return Ok(false);
+        }
+        if !based {
+            self.take_runs(&part, steps.longest);
+        }
+        self.uniform(&places, &part, based)?;
+        Ok(true)
+    }
+
     /// Take an item's tokens from the part of a class that is read on for ever, through whatever states.
     fn by_closed_part(&mut self, item: &Item) -> Result<bool> {
         let Some(class) = self.index.closed_class(item.state) else { return Ok(false) };
@@ -307,8 +333,8 @@ impl<'e> Composer<'e> {
     /// `based`: the base has all that stays within the rule.
     fn uniform(&mut self, places: &[(u32, u32, ConfigId)], part: &Part, based: bool) -> Result<()> {
         for &(before, last, config) in places {
-            if before == 0 {
-                self.outer(config, part)?;
+            if before == 0 && part.lead.is_none() {
+                self.outer(config, part, based)?;
             }
             let rests = self.rests_read(config, part);
             let late = || rests.iter().flat_map(|(_, rests)| rests.late(before, last));
@@ -426,6 +452,9 @@ impl<'e> Composer<'e> {
         if let Some((base, remove)) = &self.base {
             words.copy_from_slice(base);
             remove.iter().for_each(|&id| crate::mask::clear(&mut words, id));
+        }
+        for more in &self.more {
+            words.iter_mut().zip(more.iter()).for_each(|(word, more)| *word |= more);
         }
         self.ids.iter().for_each(|&id| crate::mask::set(&mut words, id));
         words.into()

@@ -35,6 +35,8 @@ const MAX_GROUPS: usize = 8;
 pub struct Part {
     /// Tells parts apart, from 1 on.
     pub serial: u64,
+    /// Only tokens that begin with this byte count, and what is told of them is about what comes after it.
+    pub lead: Option<u8>,
     class: CharSet,
     /// At i: the runs of at most i characters, once a bound was near.
     levels: OnceLock<Vec<Arc<[u32]>>>,
@@ -65,21 +67,32 @@ pub struct SavedPart<'p> {
 const BROKEN: u32 = u32::MAX;
 
 impl Part {
-    /// The part of a class; `None` if it leaves too many rests.
-    pub fn new(class: &CharSet, vocabulary: &Vocabulary) -> Option<Part> {
+    /// The part of a class, of what comes after a lead if there is one; `None` if it leaves too many rests.
+    pub fn new(lead: Option<u8>, class: &CharSet, vocabulary: &Vocabulary) -> Option<Part> {
         let table = Table::new(class);
-        let (all, n_rests) = runs(class, &table, vocabulary);
+        let (all, n_rests) = match lead {
+            None => runs(class, &table, vocabulary),
+            Some(lead) => runs_after(lead, class, &table, vocabulary),
+        };
         if n_rests > MAX_RESTS {
             return None;
         }
-        let long = vocabulary.chars().long().iter().copied().filter(|run| contains(&all, run.1)).collect();
-        Some(Part::of(class, &table, all.into(), long))
+        let long = vocabulary.chars().long().iter().filter(|run| contains(&all, run.1));
+        let long = long.map(|&(chars, id)| (chars - lead.iter().len() as u32, id)).collect();
+        Some(Part::of(lead, class, &table, all.into(), long))
     }
 
-    fn of(class: &CharSet, table: &Table, all: Arc<[u32]>, long_runs: Vec<(u32, u32)>) -> Part {
+    fn of(
+        lead: Option<u8>,
+        class: &CharSet,
+        table: &Table,
+        all: Arc<[u32]>,
+        long_runs: Vec<(u32, u32)>,
+    ) -> Part {
         static LAST: AtomicU64 = AtomicU64::new(0);
         Part {
             serial: LAST.fetch_add(1, Ordering::Relaxed) + 1,
+            lead,
             class: class.clone(),
             levels: OnceLock::new(),
             all,
@@ -108,7 +121,7 @@ impl Part {
         long_runs: Vec<(u32, u32)>,
         rests: Vec<(u8, Rests)>,
     ) -> Option<Part> {
-        let part = Part::of(class, &Table::new(class), all, long_runs);
+        let part = Part::of(None, class, &Table::new(class), all, long_runs);
         let fits = [0, LEVELS + 1].contains(&levels.len());
         if !levels.is_empty() {
             part.levels.set(levels).ok()?;
@@ -140,7 +153,7 @@ impl Part {
 
     /// The rests that begin with a group of bytes.
     pub fn rests(&self, of: u8, vocabulary: &Vocabulary) -> &Rests {
-        let make = || Box::new(Rests::new(of, &self.class, &self.all, vocabulary));
+        let make = || Box::new(Rests::new(of, (self.lead, &self.class), &self.all, vocabulary));
         self.rests[of as usize].get_or_init(make)
     }
 
@@ -184,7 +197,7 @@ impl Part {
         self.levels.get_or_init(|| {
             let mut levels = vec![vec![0; self.all.len()]; LEVELS + 1];
             for id in set_bits(&self.all) {
-                if let Some(level) = levels.get_mut(n_chars(vocabulary.bytes(id))) {
+                if let Some(level) = levels.get_mut(n_chars(vocabulary.bytes(id)) - self.lead.iter().len()) {
                     set(level, id);
                 }
             }
@@ -219,19 +232,54 @@ impl Part {
 /// The tokens that are runs of a class, and how many others begin with a byte of it.
 fn runs(class: &CharSet, table: &Table, vocabulary: &Vocabulary) -> (Vec<u32>, usize) {
     let chars = vocabulary.chars();
-    let has = |code: &u32| class.iter().any(|&(low, high)| low <= *code && *code <= high);
-    let ascii = (0..128).filter(has).fold(0u128, |set, code| set | 1 << code);
+    let words = made_of(class, ascii(class), table, vocabulary);
+    let n_begun: usize = (0..=255).filter(|&byte| table.begins(byte)).map(|byte| chars.n_first(byte)).sum();
+    let n_runs = n_set(&words);
+    (words, n_begun - n_runs)
+}
+
+/// The tokens that are runs of a class after a byte below 128, and how many others begin with that byte.
+fn runs_after(lead: u8, class: &CharSet, table: &Table, vocabulary: &Vocabulary) -> (Vec<u32>, usize) {
+    let mut words = made_of(class, ascii(class) | 1 << lead, table, vocabulary);
+    let is_run = |id: u32| match vocabulary.bytes(id) {
+        [first, rest @ ..] => *first == lead && (table.begins(lead) || !rest.contains(&lead)),
+        [] => false,
+    };
+    for (at, word) in (0..).zip(&mut words) {
+        let made = [*word];
+        let kept = set_bits(&made).filter(|bit| is_run(at * 32 + bit));
+        *word = kept.fold(0, |kept, bit| kept | 1 << bit);
+    }
+    let n_runs = n_set(&words);
+    (words, vocabulary.chars().n_first(lead) - n_runs)
+}
+
+/// The tokens made of some characters below 128 and those of a class past it.
+fn made_of(class: &CharSet, ascii: u128, table: &Table, vocabulary: &Vocabulary) -> Vec<u32> {
+    let chars = vocabulary.chars();
     let (mut words, whole): (Vec<u32>, Vec<u32>) = chars.made_of(ascii).unzip();
     let class_blocks = Blocks::new(class);
     for &(id, blocks) in chars.blocks().iter().filter(|token| contains(&whole, token.0)) {
-        let is_run = || table.cut(vocabulary.bytes(id)).0 == vocabulary.bytes(id).len();
-        if blocks & !class_blocks.some == 0 && (blocks & !class_blocks.all == 0 || is_run()) {
+        let text = std::str::from_utf8(vocabulary.bytes(id)).expect("it was made of whole characters");
+        let in_class = || {
+            let mut past = text.chars().filter(|char| !char.is_ascii());
+            past.all(|char| table.cut(char.encode_utf8(&mut [0; 4]).as_bytes()).1 == 1)
+        };
+        if blocks & !class_blocks.some == 0 && (blocks & !class_blocks.all == 0 || in_class()) {
             set(&mut words, id);
         }
     }
-    let n_runs: usize = words.iter().map(|word| word.count_ones() as usize).sum();
-    let n_begun: usize = (0..=255).filter(|&byte| table.begins(byte)).map(|byte| chars.n_first(byte)).sum();
-    (words, n_begun - n_runs)
+    words
+}
+
+/// The characters of a class below 128, as a set.
+fn ascii(class: &CharSet) -> u128 {
+    let has = |code: &u32| class.iter().any(|&(low, high)| low <= *code && *code <= high);
+    (0..128).filter(has).fold(0, |set, code| set | 1 << code)
+}
+
+fn n_set(words: &[u32]) -> usize {
+    words.iter().map(|word| word.count_ones() as usize).sum()
 }
 
 /// The automaton of a class as a full table that is back at 0 after each character.

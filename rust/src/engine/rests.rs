@@ -67,8 +67,13 @@ struct Rest {
 }
 
 impl Rests {
-    /// The rests of a group of bytes after runs of a class; `runs` are tokens that leave none.
-    pub fn new(group: u8, class: &CharSet, runs: &[u32], vocabulary: &Vocabulary) -> Rests {
+    /// The rests of a group of bytes after runs of a class, themselves after the lead of a part; `runs` are tokens that leave none.
+    pub fn new(
+        group: u8,
+        (lead, class): (Option<u8>, &CharSet),
+        runs: &[u32],
+        vocabulary: &Vocabulary,
+    ) -> Rests {
         let table = &Table::new(class);
         let chars = vocabulary.chars();
         let ends_runs = bytes(group).filter(|&byte| !table.begins(byte));
@@ -79,9 +84,12 @@ impl Rests {
         };
         let cut = |id: u32| {
             let token = vocabulary.bytes(id);
-            let (at, chars) = table.cut(token);
+            let start = lead.iter().len();
+            let (length, chars) = table.cut(&token[start..]);
+            let at = start + length;
             let ends_so = token.get(at).is_some_and(|&byte| group == ALL || self::group(byte) == group);
-            (ends_so && table.begins(token[0])).then_some(Rest { id, at: at as u32, chars })
+            let begins_so = lead.map_or(table.begins(token[0]), |lead| token[0] == lead);
+            (ends_so && begins_so).then_some(Rest { id, at: at as u32, chars })
         };
         let rests = candidates.filter(|&id| !contains(runs, id)).filter_map(cut).collect();
         Rests::assemble(rests, vocabulary)

@@ -25,8 +25,8 @@ pub enum Over {
     Vocabulary,
     /// The tokens of the vocabulary that stay within the rule.
     Inside,
-    /// The tokens that begin with no character of the class of the part with this serial.
-    Outer(u64),
+    /// The tokens that begin with no character of the class of the part with this serial, nor with this lead.
+    Outer(u64, Option<u8>),
     /// The rests of the part with this serial, and of this group.
     Rests(u64, u8),
 }
@@ -113,12 +113,21 @@ impl<'e> Composer<'e> {
         self.take_skeleton(&skeleton, config)
     }
 
-    /// Add the tokens that begin with no character of the class.
-    pub(super) fn outer(&mut self, config: ConfigId, part: &Part) -> Result<()> {
+    /// Add the tokens that begin with no character of the class; `based`: those that stay within the rule are there already.
+    pub(super) fn outer(&mut self, config: ConfigId, part: &Part, based: bool) -> Result<()> {
         let trie = &self.index.vocabulary.trie;
+        let lead = self.index.vocabulary.lead().filter(|&lead| !part.begins(lead, lead));
+        let led = match lead {
+            Some(lead) if self.by_led_part(config, lead, based)? => Some(lead),
+            _ => None,
+        };
+        if self.cut {
+            return Ok(());
+        }
         let shallow = self.shallow(&self.moves.cache.configs.get(config).items);
-        let skeleton = self.known_skeleton(shallow, Over::Outer(part.serial), |composer| {
-            let (found, ends) = composer.walk_to_cuts(trie, part.outer_bytes(), shallow)?;
+        let skeleton = self.known_skeleton(shallow, Over::Outer(part.serial, led), |composer| {
+            let bytes = part.outer_bytes().filter(|byte| Some(*byte) != led);
+            let (found, ends) = composer.walk_to_cuts(trie, bytes, shallow)?;
             Ok(Skeleton::of_walk(found, ends, trie))
         })?;
         self.take(Found { sure: skeleton.ids.to_vec(), doubtful: skeleton.doubtful.to_vec() });

@@ -17,6 +17,9 @@ use crate::trie::Trie;
 /// Parts hold about as many bytes at most: past half of it those that were asked for before, and not since, are forgotten.
 const MAX_PART_BYTES: usize = 48 << 20;
 
+/// One token in so many begins with a byte that is a lead: half of Llama 3's begin with a blank, and a walk over them takes 3 ms.
+const MIN_LED: usize = 8;
+
 /// About what an entry of the table of parts takes.
 const CLASS_BYTES: usize = 64;
 
@@ -50,27 +53,28 @@ struct Parts {
     old: ByClass,
 }
 
-type ByClass = FxHashMap<CharSet, Option<Arc<Part>>>;
+/// By the lead of the part, and its class.
+type ByClass = FxHashMap<(Option<u8>, CharSet), Option<Arc<Part>>>;
 
 impl Parts {
-    fn find(&mut self, class: &CharSet) -> Option<Option<Arc<Part>>> {
-        if let Some(known) = self.by_class.get(class) {
+    fn find(&mut self, key: &(Option<u8>, CharSet)) -> Option<Option<Arc<Part>>> {
+        if let Some(known) = self.by_class.get(key) {
             return Some(known.clone());
         }
-        let known = self.old.remove(class)?;
-        self.add(class.clone(), known.clone());
+        let known = self.old.remove(key)?;
+        self.add(key.clone(), known.clone());
         Some(known)
     }
 
-    fn add(&mut self, class: CharSet, part: Option<Arc<Part>>) {
+    fn add(&mut self, key: (Option<u8>, CharSet), part: Option<Arc<Part>>) {
         // Parts grow with what is asked of them.
         if bytes(&self.by_class) > MAX_PART_BYTES / 2 {
             self.old = std::mem::take(&mut self.by_class);
         }
-        self.by_class.insert(class, part);
+        self.by_class.insert(key, part);
     }
 
-    fn all(&self) -> impl Iterator<Item = (&CharSet, &Option<Arc<Part>>)> {
+    fn all(&self) -> impl Iterator<Item = (&(Option<u8>, CharSet), &Option<Arc<Part>>)> {
         self.by_class.iter().chain(&self.old)
     }
 
@@ -80,10 +84,8 @@ impl Parts {
 }
 
 fn bytes(parts: &ByClass) -> usize {
-    let of = |(class, part): (&CharSet, &Option<Arc<Part>>)| {
-        part.as_ref().map_or(0, |part| part.heap_bytes()) + class.len() * 8 + CLASS_BYTES
-    };
-    parts.iter().map(of).sum()
+    let of = |part: &Option<Arc<Part>>| part.as_ref().map_or(0, |part| part.heap_bytes());
+    parts.iter().map(|((_, class), part)| of(part) + class.len() * 8 + CLASS_BYTES).sum()
 }
 
 impl Vocabulary {
@@ -189,16 +191,28 @@ impl Vocabulary {
 
     /// The part of a class of characters, built the first time it is asked for; `None` when it would not be worth it.
     pub fn part(&self, class: &CharSet) -> Option<Arc<Part>> {
-        if let Some(known) = lock(&self.parts).find(class) {
+        self.part_after(None, class)
+    }
+
+    /// The part of a class of characters in what comes after a lead.
+    pub fn part_after(&self, lead: Option<u8>, class: &CharSet) -> Option<Arc<Part>> {
+        let key = (lead, class.clone());
+        if let Some(known) = lock(&self.parts).find(&key) {
             return known;
         }
         // Without the lock: a part takes a millisecond, in which other threads make theirs.
-        let part = Part::new(class, self).map(Arc::new);
+        let part = Part::new(lead, class, self).map(Arc::new);
         let mut parts = lock(&self.parts);
-        parts.find(class).unwrap_or_else(|| {
-            parts.add(class.clone(), part.clone());
+        parts.find(&key).unwrap_or_else(|| {
+            parts.add(key, part.clone());
             part
         })
+    }
+
+    /// The byte below 128 that so many tokens begin with that they have parts of their own: a blank, if any.
+    pub fn lead(&self) -> Option<u8> {
+        let most = (0..128).max_by_key(|&byte| self.chars().n_first(byte))?;
+        (self.chars().n_first(most) > self.n_tokens as usize / MIN_LED).then_some(most)
     }
 
     /// Heap bytes held: the trie, the tokens, the parts built so far, and what compiles left.
@@ -213,18 +227,19 @@ impl Vocabulary {
             + self.compiled.heap_bytes()
     }
 
-    /// All parts with their classes, in the order of the classes.
+    /// All parts without a lead and their classes, in the order of the classes.
     pub fn parts(&self) -> Vec<(CharSet, Arc<Part>)> {
         let parts = lock(&self.parts);
+        let plain = parts.all().filter(|((lead, _), _)| lead.is_none());
         let mut all: Vec<_> =
-            parts.all().filter_map(|(class, part)| Some((class.clone(), part.clone()?))).collect();
+            plain.filter_map(|((_, class), part)| Some((class.clone(), part.clone()?))).collect();
         all.sort_unstable_by(|a, b| a.0.cmp(&b.0));
         all
     }
 
     /// Keep a part that was made earlier.
     pub fn add_part(&self, class: CharSet, part: Part) {
-        lock(&self.parts).add(class, Some(Arc::new(part)));
+        lock(&self.parts).add((None, class), Some(Arc::new(part)));
     }
 
     pub fn blob(&self) -> &[u8] {
@@ -248,7 +263,7 @@ mod tests {
     #[test]
     fn what_is_not_asked_for_any_more_is_forgotten() {
         // Each takes a tenth of the room.
-        let class = |low: u32| vec![(low, low); MAX_PART_BYTES / 80];
+        let class = |low: u32| (None, vec![(low, low); MAX_PART_BYTES / 80]);
         let mut parts = Parts::default();
         let add = |parts: &mut Parts, lows: std::ops::Range<u32>| {
             lows.for_each(|low| parts.add(class(low), None));
