@@ -3,27 +3,64 @@
 use super::walk::{ConfigWalker, Place};
 use crate::trie::{Trie, Walker};
 
-/// A rule that can be left at more nodes, as a word after each letter, is walked with what follows it.
-const MAX_LEAVES: usize = 256;
+/// A rule that can be left at more nodes is walked with what follows it. The name in an e-mail address can be left after each
+/// letter, which are 14,000 nodes below a dot, and of what is below those only the `@` goes on.
+const MAX_LEAVES: usize = 32_768;
+/// Where there are more leaves than this, and more nodes below them than that, the rule is walked with what follows: a
+/// node may lie below many leaves.
+const MANY_LEAVES: usize = 256;
+pub const MAX_BELOW: usize = 4_096;
 
 /// Nodes of a trie where a rule is left.
 #[derive(Debug, Default)]
 pub struct Leaves {
-    pub nodes: Vec<u32>,
-    /// The nodes right below them, by their byte. What follows a rule reads few bytes, and what the trie knows of the others
-    /// is far away.
-    pub below: Vec<(u8, u32)>,
+    /// The tokens on those where nothing goes on within the rule, so that it is not known yet whether they may end there.
+    pub ends: Vec<u32>,
+    /// The nodes right below leaves, by their byte, and where those of each byte end. What follows a rule reads few bytes, and
+    /// what the trie knows of the others is far away.
+    below: Vec<u32>,
+    bytes: Vec<(u8, u32)>,
+    /// Where they are many, those that lie below no other; else none.
+    pub tops: Vec<CutNode>,
 }
 
 impl Leaves {
-    pub fn new(nodes: Vec<u32>, trie: &Trie) -> Leaves {
-        let mut below: Vec<(u8, u32)> = nodes.iter().flat_map(|&node| trie.children(node as usize)).collect();
+    fn new(ends: Vec<u32>, leaves: &[u32], mut tops: Vec<CutNode>, trie: &Trie) -> Leaves {
+        if leaves.len() <= MANY_LEAVES {
+            tops.clear();
+        }
+        let mut below: Vec<(u8, u32)> =
+            leaves.iter().flat_map(|&node| trie.children(node as usize)).collect();
         below.sort_unstable();
-        Leaves { nodes, below }
+        let mut bytes: Vec<(u8, u32)> = Vec::new();
+        for (end, &(byte, _)) in (1..).zip(&below) {
+            match bytes.last_mut() {
+                Some(last) if last.0 == byte => last.1 = end,
+                _ => bytes.push((byte, end)),
+            }
+        }
+        Leaves { ends, below: below.into_iter().map(|below| below.1).collect(), bytes, tops }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty() && self.below.is_empty()
+    }
+
+    /// The nodes right below leaves whose byte is wanted, by byte.
+    pub fn below(&self, is_wanted: impl Fn(u8) -> bool) -> Vec<&[u32]> {
+        let mut wanted = Vec::new();
+        let mut start = 0;
+        for &(byte, end) in &self.bytes {
+            if is_wanted(byte) {
+                wanted.push(&self.below[start..end as usize]);
+            }
+            start = end as usize;
+        }
+        wanted
     }
 
     pub fn heap_bytes(&self) -> usize {
-        4 * self.nodes.len() + 8 * self.below.len()
+        4 * (self.ends.len() + self.below.len()) + 8 * self.bytes.len() + CutNode::heap_bytes(&self.tops)
     }
 }
 
@@ -35,11 +72,20 @@ pub struct CutNode {
     pub path: Box<[u8]>,
 }
 
+impl CutNode {
+    pub fn heap_bytes(nodes: &[CutNode]) -> usize {
+        nodes.iter().map(|cut| size_of::<CutNode>() + cut.path.len()).sum()
+    }
+}
+
 /// Where a walk over items without their frames ends.
 #[derive(Default)]
 pub struct Ends {
     pub cuts: Vec<CutNode>,
-    pub leaves: Vec<u32>,
+    /// As `Leaves` has them.
+    ends: Vec<u32>,
+    leaves: Vec<u32>,
+    tops: Vec<CutNode>,
 }
 
 impl Ends {
@@ -47,18 +93,24 @@ impl Ends {
     pub fn too_many_leaves(&self) -> bool {
         self.leaves.len() > MAX_LEAVES
     }
+
+    /// The cuts, and the leaves in order.
+    pub fn split(self, trie: &Trie) -> (Vec<CutNode>, Leaves) {
+        (self.cuts, Leaves::new(self.ends, &self.leaves, self.tops, trie))
+    }
 }
 
-/// Walk the strings that begin with some bytes, but stop where frames that were cut off are left or more has to be known.
+/// Walk the strings of at most `longest` bytes that begin with some bytes, but stop where frames that were cut off are left or
+/// more has to be known.
 pub fn walk_to_cuts<'e>(
     trie: &Trie,
-    bytes: impl IntoIterator<Item = u8>,
+    (bytes, longest): (impl IntoIterator<Item = u8>, usize),
     walker: &mut ConfigWalker<'e, '_>,
     start: Place<'e>,
 ) -> Ends {
-    let longest = trie.longest();
-    let (stack, path) = (vec![start; longest + 1], vec![0; longest]);
-    let mut walk = WalkToCuts { trie, walker, stack, path, ends: Ends::default() };
+    let room = trie.longest();
+    let (stack, path) = (vec![start; room + 1], vec![0; room]);
+    let mut walk = WalkToCuts { trie, walker, longest, stack, path, ends: Ends::default() };
     for first in bytes {
         // PERF: of 256 first bytes and of 150 second ones a few are read, and what the trie knows of the others is far away.
         if walk.walker.is_dead(&start, first) {
@@ -84,6 +136,7 @@ pub fn walk_to_cuts<'e>(
 struct WalkToCuts<'e, 'w, 'v> {
     trie: &'v Trie,
     walker: &'v mut ConfigWalker<'e, 'w>,
+    longest: usize,
     stack: Vec<Place<'e>>,
     /// The bytes of the node that was entered last.
     path: Vec<u8>,
@@ -95,9 +148,8 @@ impl WalkToCuts<'_, '_, '_> {
     #[inline(always)]
     fn enter(&mut self, node: usize, depth: usize, byte: u8) -> bool {
         let step = self.walker.step(self.stack[depth], byte);
-        // A string that nothing follows is right as it is: 1,000 of Llama 3's tokens are numbers of three digits.
-        if std::mem::take(&mut self.walker.was_left) && (step.is_none() || self.trie.end(node) > node + 1) {
-            self.ends.leaves.push(node as u32);
+        if std::mem::take(&mut self.walker.was_left) {
+            self.leave(node, depth, byte, step.is_some());
         }
         match step {
             Some(place) => {
@@ -115,10 +167,28 @@ impl WalkToCuts<'_, '_, '_> {
         }
     }
 
+    /// Note a leaf. `goes_on`: within the rule, so that a string may end there whatever follows.
+    fn leave(&mut self, node: usize, depth: usize, byte: u8, goes_on: bool) {
+        if !goes_on {
+            self.ends.ends.push(self.trie.id(node));
+        }
+        // 1,000 of Llama 3's tokens are numbers of three digits, and nothing follows them.
+        if self.trie.end(node) == node + 1 {
+            return;
+        }
+        self.ends.leaves.push(node as u32);
+        let is_below = |top: &CutNode| node < self.trie.end(top.node as usize);
+        if !self.ends.tops.last().is_some_and(is_below) {
+            let path = [&self.path[..depth], &[byte]].concat().into();
+            self.ends.tops.push(CutNode { node: node as u32, path });
+        }
+    }
+
     fn below(&mut self, top: usize) {
         let (mut node, end) = (top + 1, self.trie.end(top));
         while node < end && !self.ends.too_many_leaves() {
-            let read = self.enter(node, self.trie.depth(node), self.trie.byte(node));
+            let depth = self.trie.depth(node);
+            let read = depth < self.longest && self.enter(node, depth, self.trie.byte(node));
             node = if read { node + 1 } else { self.trie.end(node) };
         }
     }

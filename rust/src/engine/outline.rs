@@ -18,6 +18,19 @@ pub fn outline(index: &Index, moves: Moves, id: ConfigId, depth: u32) -> ConfigI
     moves.whole(&items, config.complete)
 }
 
+/// The lowest count of an item from which all texts of at most `longest` bytes fare alike.
+pub fn alike_count(index: &Index, item: &Item, longest: u32) -> u32 {
+    if item.count == 0 {
+        return 0;
+    }
+    let program = &index.program;
+    // The first count may be a byte away.
+    let near =
+        program.next_threshold(item.state, item.count).filter(|next| next - item.count <= longest + 1);
+    let counts = near.map_or(longest + 1, |_| 1 + longest / index.bytes_to_count(item.state));
+    program.alike_count(item.state, item.count, counts)
+}
+
 struct Outliner<'e> {
     index: &'e Index,
     cache: &'e Cache,
@@ -29,16 +42,7 @@ impl Outliner<'_> {
     }
 
     fn count(&self, item: &Item) -> u32 {
-        if item.count == 0 {
-            return 0;
-        }
-        let program = &self.index.program;
-        let longest = self.index.vocabulary.trie.longest() as u32;
-        // The first count may be a byte away.
-        let near =
-            program.next_threshold(item.state, item.count).filter(|next| next - item.count <= longest + 1);
-        let counts = near.map_or(longest + 1, |_| 1 + longest / self.index.bytes_to_count(item.state));
-        program.alike_count(item.state, item.count, counts)
+        alike_count(self.index, item, self.index.vocabulary.trie.longest() as u32)
     }
 
     /// Recursion is no deeper than `depth`.

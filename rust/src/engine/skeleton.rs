@@ -7,9 +7,10 @@ use std::sync::Arc;
 
 use super::closure::Moves;
 use super::compose::Composer;
-use super::cuts::{CutNode, Ends, Leaves, walk_to_cuts};
+use super::cuts::{CutNode, Ends, Leaves, MAX_BELOW, walk_to_cuts};
 use super::data::NOTHING;
 use super::left_open::Declared;
+use super::outline::alike_count;
 use super::part::Part;
 use super::rests::Rests;
 use super::shared::{Held, SharedKey};
@@ -22,13 +23,22 @@ use crate::trie::{Trie, Walker};
 /// Which strings a skeleton tells of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Over {
-    Vocabulary,
+    Vocabulary(Lengths),
     /// The tokens of the vocabulary that stay within the rule.
     Inside,
     /// The tokens that begin with no character of the class of the part with this serial, nor with this lead.
-    Outer(u64, Option<u8>),
+    Outer(u64, Option<u8>, Lengths),
     /// The rests of the part with this serial, and of this group.
     Rests(u64, u8),
+}
+
+/// Which tokens by their length.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Lengths {
+    All,
+    /// Of at most `SHORT` bytes.
+    Short,
+    Long,
 }
 
 /// What some items allow whatever their frames are, and where that depends on a frame.
@@ -51,15 +61,17 @@ impl Skeleton {
         Skeleton { base: Some(words), ids, doubtful, cuts, leaves }
     }
 
-    fn of_walk(found: Found, Ends { cuts, leaves }: Ends, trie: &Trie) -> Skeleton {
-        let leaves = Leaves::new(leaves, trie);
+    fn of_walk(found: Found, ends: Ends, trie: &Trie) -> Skeleton {
+        let (cuts, leaves) = ends.split(trie);
         Skeleton { base: None, ids: found.sure.into(), doubtful: found.doubtful.into(), cuts, leaves }
     }
 
     pub fn heap_bytes(&self) -> usize {
         let words = self.base.as_ref().map_or(0, |words| words.len());
-        let cuts: usize = self.cuts.iter().map(|cut| size_of::<CutNode>() + cut.path.len()).sum();
-        4 * (words + self.ids.len()) + size_of_val(&*self.doubtful) + cuts + self.leaves.heap_bytes()
+        4 * (words + self.ids.len())
+            + size_of_val(&*self.doubtful)
+            + CutNode::heap_bytes(&self.cuts)
+            + self.leaves.heap_bytes()
     }
 }
 
@@ -83,8 +95,8 @@ impl<'e> Composer<'e> {
     /// Walk the open keys that may come next, and all else.
     fn walk_apart(&mut self, item: &Item, open: &Item, declared: &Declared<'e>) -> Result<()> {
         let config = self.moves.part(std::slice::from_ref(item));
-        let open = self.skeleton(std::slice::from_ref(open), Over::Vocabulary)?;
-        self.take_skeleton(&open, config)?;
+        let open = self.shallow(std::slice::from_ref(open));
+        self.walk_tokens(config, open, 0..=u8::MAX, Over::Vocabulary, false)?;
         self.walk_declared(item, declared)
     }
 
@@ -95,7 +107,7 @@ impl<'e> Composer<'e> {
         let start = self.moves.cache.configs.get(self.moves.part(std::slice::from_ref(&start)));
         let moves = Moves { passed: declared.passed, ..self.moves };
         let mut walker = ConfigWalker::new(moves, self.work, trie.sink(), true).passing_by(*declared);
-        let ends = walk_to_cuts(trie, 0..=u8::MAX, &mut walker, Place::start(start));
+        let ends = walk_to_cuts(trie, (0..=u8::MAX, trie.longest()), &mut walker, Place::start(start));
         let found = walker.finish(&mut false)?;
         self.take(found);
         if !ends.cuts.is_empty() {
@@ -108,14 +120,12 @@ impl<'e> Composer<'e> {
 
     /// What stays above the items' frames is known from their skeleton, the rest is walked.
     fn walk_together(&mut self, items: &[Item]) -> Result<()> {
-        let skeleton = self.skeleton(items, Over::Vocabulary)?;
         let config = self.moves.part(items);
-        self.take_skeleton(&skeleton, config)
+        self.walk_tokens(config, self.shallow(items), 0..=u8::MAX, Over::Vocabulary, false)
     }
 
     /// Add the tokens that begin with no character of the class; `based`: those that stay within the rule are there already.
     pub(super) fn outer(&mut self, config: ConfigId, part: &Part, based: bool) -> Result<()> {
-        let trie = &self.index.vocabulary.trie;
         let lead = self.index.vocabulary.lead().filter(|&lead| !part.begins(lead, lead));
         let led = match lead {
             Some(lead) if self.by_led_part(config, lead, based)? => Some(lead),
@@ -125,12 +135,74 @@ impl<'e> Composer<'e> {
             return Ok(());
         }
         let shallow = self.shallow(&self.moves.cache.configs.get(config).items);
-        let skeleton = self.known_skeleton(shallow, Over::Outer(part.serial, led), |composer| {
-            let bytes = part.outer_bytes().filter(|byte| Some(*byte) != led);
-            let (found, ends) = composer.walk_to_cuts(trie, bytes, shallow)?;
-            Ok(Skeleton::of_walk(found, ends, trie))
+        let bytes = part.outer_bytes().filter(|byte| Some(*byte) != led);
+        self.walk_tokens(config, shallow, bytes, |lengths| Over::Outer(part.serial, led, lengths), based)
+    }
+
+    /// Add the tokens that begin with some bytes: what stays above the frames of `config` is known from the skeleton of `shallow`.
+    ///
+    /// `based`: what stays within the rule is there already.
+    fn walk_tokens(
+        &mut self,
+        config: ConfigId,
+        shallow: ConfigId,
+        bytes: impl Iterator<Item = u8> + Clone,
+        over: impl Fn(Lengths) -> Over,
+        based: bool,
+    ) -> Result<()> {
+        match self.as_far_as_short(shallow) {
+            None => self.walk_lengths(config, shallow, bytes, over(Lengths::All), (Lengths::All, based)),
+            Some(short) => {
+                self.walk_lengths(config, short, bytes.clone(), over(Lengths::Short), (Lengths::Short, based))?;
+                self.walk_lengths(config, shallow, bytes, over(Lengths::Long), (Lengths::Long, based))
+            }
+        }
+    }
+
+    /// The configuration with counts as low as no short token can tell, if long ones can.
+    ///
+    /// Llama 3 has tokens of 128 bytes, so that each count up to 100 is near its bound; and 1 % of its tokens are long.
+    fn as_far_as_short(&self, shallow: ConfigId) -> Option<ConfigId> {
+        let lowered = |item: &Item| Item { count: alike_count(self.index, item, SHORT as u32), ..*item };
+        let items = &self.moves.cache.configs.get(shallow).items;
+        let mut short: Vec<Item> = items.iter().map(lowered).collect();
+        if short[..] == items[..] {
+            return None;
+        }
+        short.sort_unstable();
+        short.dedup();
+        Some(self.moves.part(&short))
+    }
+
+    fn walk_lengths(
+        &mut self,
+        config: ConfigId,
+        shallow: ConfigId,
+        bytes: impl Iterator<Item = u8> + Clone,
+        over: Over,
+        (lengths, based): (Lengths, bool),
+    ) -> Result<()> {
+        let vocabulary = &self.index.vocabulary;
+        let (trie, longest) = match lengths {
+            Lengths::All => (&vocabulary.trie, vocabulary.trie.longest()),
+            Lengths::Short => (&vocabulary.trie, SHORT),
+            Lengths::Long => (vocabulary.long_tokens(), vocabulary.trie.longest()),
+        };
+        let skeleton = self.known_skeleton(shallow, over, |composer| {
+            let (found, ends) = composer.walk_to_cuts(trie, (bytes, longest), shallow)?;
+            let mut inner = Composer::new(composer.index, composer.moves, composer.work);
+            inner.take(found);
+            let base = (inner.ids.len() > MAX_LISTED).then(|| inner.dense());
+            let ids = if base.is_some() { Box::default() } else { inner.ids.into() };
+            let (cuts, leaves) = ends.split(trie);
+            Ok(Skeleton { base, ids, doubtful: inner.doubtful.into(), cuts, leaves })
         })?;
-        self.take(Found { sure: skeleton.ids.to_vec(), doubtful: skeleton.doubtful.to_vec() });
+        match &skeleton.base {
+            _ if based => {}
+            Some(words) => self.add_base(words.clone()),
+            None => self.ids.extend_from_slice(&skeleton.ids),
+        }
+        self.doubtful.extend_from_slice(&skeleton.doubtful);
         let found = self.walk_ends(trie, &skeleton, config)?;
         self.take(found);
         Ok(())
@@ -146,24 +218,9 @@ impl<'e> Composer<'e> {
         let items = &self.moves.cache.configs.get(config).items;
         let shallow = self.shallow(items);
         self.known_skeleton(shallow, over, |composer| {
-            let (found, ends) = composer.walk_to_cuts(&rests.trie, 0..=u8::MAX, shallow)?;
+            let all = (0..=u8::MAX, rests.trie.longest());
+            let (found, ends) = composer.walk_to_cuts(&rests.trie, all, shallow)?;
             Ok(Skeleton::of_walk(found, ends, &rests.trie))
-        })
-    }
-
-    /// What the items allow whatever their frames are: walked once for all stacks.
-    fn skeleton(&mut self, items: &[Item], over: Over) -> Result<Arc<Skeleton>> {
-        let config = self.shallow(items);
-        self.known_skeleton(config, over, |composer| {
-            let trie = &composer.index.vocabulary.trie;
-            let (found, ends) = composer.walk_to_cuts(trie, 0..=u8::MAX, config)?;
-            let mut inner = Composer::new(composer.index, composer.moves, composer.work);
-            inner.take(found);
-            let base = (inner.ids.len() > MAX_LISTED).then(|| inner.dense());
-            let ids = if base.is_some() { Box::default() } else { inner.ids.into() };
-            let (doubtful, cuts) = (inner.doubtful.into(), ends.cuts);
-            let leaves = Leaves::new(ends.leaves, trie);
-            Ok(Skeleton { base, ids, doubtful, cuts, leaves })
         })
     }
 
@@ -217,7 +274,7 @@ impl<'e> Composer<'e> {
     fn walk_to_cuts(
         &mut self,
         trie: &Trie,
-        bytes: impl IntoIterator<Item = u8> + Clone,
+        bytes: (impl IntoIterator<Item = u8> + Clone, usize),
         config: ConfigId,
     ) -> Result<(Found, Ends)> {
         let start = self.moves.cache.configs.get(config);
@@ -237,25 +294,13 @@ impl<'e> Composer<'e> {
         Ok((walker.finish(&mut false)?, ends))
     }
 
-    /// Take what a skeleton has, and walk from `config` where it was cut off.
-    fn take_skeleton(&mut self, skeleton: &Skeleton, config: ConfigId) -> Result<()> {
-        match &skeleton.base {
-            Some(words) => self.add_base(words.clone()),
-            None => self.ids.extend_from_slice(&skeleton.ids),
-        }
-        self.doubtful.extend_from_slice(&skeleton.doubtful);
-        let found = self.walk_ends(&self.index.vocabulary.trie, skeleton, config)?;
-        self.take(found);
-        Ok(())
-    }
-
     /// Walk on where a skeleton ends.
     pub(super) fn walk_ends(&mut self, trie: &Trie, skeleton: &Skeleton, config: ConfigId) -> Result<Found> {
         let mut found = Found::default();
         if !skeleton.cuts.is_empty() {
             found = self.walk_cuts(trie, &skeleton.cuts, config)?;
         }
-        if !skeleton.leaves.nodes.is_empty() && !self.inside {
+        if !skeleton.leaves.is_empty() && !self.inside {
             let more = self.walk_leaves(trie, &skeleton.leaves, config)?;
             found.sure.extend(more.sure);
             found.doubtful.extend(more.doubtful);
@@ -280,19 +325,17 @@ impl<'e> Composer<'e> {
             let start = Place::after_return(next, 0);
             let mut stack = vec![start; trie.longest() + 1];
             let mut walker = ConfigWalker::new(self.moves, self.work, trie.sink(), false);
-            for &node in &leaves.nodes {
-                walker.reach(trie.id(node as usize), start);
+            leaves.ends.iter().for_each(|&id| walker.reach(id, start));
+            let below = leaves.below(|byte| !walker.is_dead(&start, byte));
+            let below = || below.iter().copied().flatten().map(|&node| node as usize);
+            let n_below = || below().map(|node| trie.end(node) - node).sum::<usize>();
+            if !leaves.tops.is_empty() && n_below() > MAX_BELOW {
+                return self.walk_cuts(trie, &leaves.tops, config);
             }
-            for below in leaves.below.chunk_by(|a, b| a.0 == b.0) {
-                if walker.is_dead(&start, below[0].0) {
-                    continue;
-                }
-                for &(_, node) in below {
-                    let length = trie.depth(node as usize);
-                    stack[length] = Place::after_return(next, length);
-                    let end = trie.end(node as usize);
-                    trie.walk_nodes(&mut walker, node as usize..end, &mut stack);
-                }
+            for node in below() {
+                let length = trie.depth(node);
+                stack[length] = Place::after_return(next, length);
+                trie.walk_nodes(&mut walker, node..trie.end(node), &mut stack);
             }
             let more = walker.finish(&mut self.cut)?;
             found.sure.extend(more.sure);
@@ -323,6 +366,9 @@ impl<'e> Composer<'e> {
         walker.finish(&mut self.cut)
     }
 }
+
+/// A token of more bytes is a long one: 1,300 of Llama 3's.
+pub const SHORT: usize = 16;
 
 /// More items than this are walked together: each by itself goes through the top of the trie anew.
 const MAX_SINGLE: usize = 16;

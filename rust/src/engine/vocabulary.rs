@@ -8,6 +8,7 @@ use super::arena::lock;
 use super::chars::CharSet;
 use super::part::{LEVELS, Part};
 use super::shared::Shared;
+use super::skeleton::SHORT;
 use super::token_chars::TokenChars;
 use crate::compile::kept::Kept;
 use crate::error::{Error, Result};
@@ -38,6 +39,7 @@ pub struct Vocabulary {
     blob: Vec<u8>,
     offsets: Vec<u32>,
     chars: OnceLock<TokenChars>,
+    long_tokens: OnceLock<Trie>,
     parts: Mutex<Parts>,
     /// What formats found out about rules that others have too.
     pub shared: Shared,
@@ -131,6 +133,7 @@ impl Vocabulary {
             blob,
             offsets,
             chars: OnceLock::new(),
+            long_tokens: OnceLock::new(),
             parts: Mutex::default(),
             shared: Shared::default(),
             compiled: Kept::default(),
@@ -215,12 +218,22 @@ impl Vocabulary {
         (self.chars().n_first(most) > self.n_tokens as usize / MIN_LED).then_some(most)
     }
 
+    /// The trie of the tokens of more bytes than `SHORT`.
+    pub fn long_tokens(&self) -> &Trie {
+        self.long_tokens.get_or_init(|| {
+            let long = |id| if self.bytes(id).len() > SHORT { self.bytes(id) } else { &[] };
+            let strings: Vec<&[u8]> = (0..self.n_tokens).map(long).collect();
+            Trie::build(&strings).expect("they are tokens of the vocabulary")
+        })
+    }
+
     /// Heap bytes held: the trie, the tokens, the parts built so far, and what compiles left.
     pub fn heap_bytes(&self) -> usize {
         self.trie.heap_bytes()
             + self.blob.len()
             + self.offsets.len() * 4
             + (self.ordinary.len() + self.special.len()) * 4
+            + self.long_tokens.get().map_or(0, Trie::heap_bytes)
             + self.chars.get().map_or(0, TokenChars::heap_bytes)
             + lock(&self.parts).heap_bytes()
             + self.shared.heap_bytes()
