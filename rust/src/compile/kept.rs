@@ -18,7 +18,7 @@ use super::epsilon::Buffers;
 use super::layout::Fragment;
 
 /// Half of what may be held: a generation is given up when the next one is full, and what is used lives on in the next.
-const GENERATION_BYTES: usize = 2 << 20;
+const GENERATION_BYTES: usize = 4 << 20;
 /// What takes more than this belongs to one format, and would only crowd others out.
 const MAX_BYTES: usize = 64 << 10;
 

@@ -67,9 +67,9 @@ pub struct Composer<'e> {
     pub(super) moves: Moves<'e>,
     pub(super) work: &'e mut Work,
     /// The bitmask of runs that was taken first, and runs in it that do not count.
-    base: Option<(Arc<[u32]>, Vec<u32>)>,
+    pub(super) base: Option<(Arc<[u32]>, Vec<u32>)>,
     /// Runs of all items after the first.
-    more: Vec<Arc<[u32]>>,
+    pub(super) more: Vec<Arc<[u32]>>,
     pub(super) ids: Vec<u32>,
     /// Tokens that are allowed unless they write a key or an item twice.
     pub(super) doubtful: Vec<Doubt>,
@@ -172,10 +172,15 @@ impl<'e> Composer<'e> {
     }
 
     /// Take an item's tokens from a part; false if it has no plan, or its plan does not hold here.
-    fn by_part(&mut self, item: &Item) -> Result<bool> {
+    pub(super) fn by_part(&mut self, item: &Item) -> Result<bool> {
         // Where few texts are left each is read as it is, and a part does not know what its characters spell.
         if self.moves.is_few(item.state) {
             return Ok(false);
+        }
+        if let Some(byte) = self.index.neighbour(item.state)
+            && self.by_neighbour(item, byte)?
+        {
+            return Ok(true);
         }
         let Some(plan) = self.index.plan(item.state) else { return self.by_closed_part(item) };
         let Some(part) = self.index.vocabulary.part(&plan.class) else { return self.by_closed_part(item) };
@@ -462,15 +467,17 @@ impl<'e> Composer<'e> {
 
     fn take_runs(&mut self, part: &Part, longest: u32) {
         let (runs, beyond) = part.runs(longest, &self.index.vocabulary);
+        self.take_all(Some((runs.clone(), beyond.iter().map(|run| run.1).collect())), Vec::new());
+    }
+
+    /// Take bitmasks: one with tokens in it that do not count, and others.
+    pub(super) fn take_all(&mut self, base: Option<(Arc<[u32]>, Vec<u32>)>, more: Vec<Arc<[u32]>>) {
         if self.base.is_none() {
-            self.base = Some((runs.clone(), beyond.iter().map(|run| run.1).collect()));
-        } else if beyond.is_empty() {
-            self.more.push(runs.clone());
-        } else {
-            let mut words = runs.to_vec();
-            beyond.iter().for_each(|run| crate::mask::clear(&mut words, run.1));
-            self.more.push(words.into());
+            self.base = base;
+        } else if let Some((words, remove)) = base {
+            self.more.push(without(words, &remove));
         }
+        self.more.extend(more);
     }
 
     pub(super) fn add_base(&mut self, words: Arc<[u32]>) {
@@ -525,6 +532,16 @@ impl<'e> Composer<'e> {
         }
         patch(Some(words.into()), Vec::new(), ids, vocabulary.ordinary.as_ref())
     }
+}
+
+/// A bitmask without some tokens; the same one, if there are none.
+fn without(words: Arc<[u32]>, tokens: &[u32]) -> Arc<[u32]> {
+    if tokens.is_empty() {
+        return words;
+    }
+    let mut words = words.to_vec();
+    tokens.iter().for_each(|&id| crate::mask::clear(&mut words, id));
+    words.into()
 }
 
 fn mark_read(program: &Program, state: StateId, read: &mut [bool; 256]) {

@@ -145,6 +145,11 @@ impl Index {
         lock(&self.plans).plan(&self.program, state)
     }
 
+    /// A character of a large class that leads a state to its neighbour, if it has one; see `neighbour`.
+    pub fn neighbour(&self, state: StateId) -> Option<u8> {
+        lock(&self.plans).neighbour(&self.program, state)
+    }
+
     /// The class of characters that a state reads on for ever, if there is a large one.
     pub fn closed_class(&self, state: StateId) -> Option<CharSet> {
         lock(&self.plans).closed_class(&self.program, state)

@@ -7,7 +7,7 @@
 //!
 //! To read in order: `stack` (what a position is), `closure`, `data` and `left_open` (its moves), `arena` and `cache` (where all that
 //! lives), `index`, `outline` and `count_bytes` (is a mask known?), `vocabulary`, `token_chars`, `chars`, `part` and `rests` (what a class of characters
-//! makes of every token), `plan`, `char_groups` and `alike` (which class a state reads), `compose`, `apart`, `skeleton`, `cuts`, `shared`,
+//! makes of every token), `plan`, `char_groups` and `alike` (which class a state reads), `compose`, `apart`, `neighbour`, `skeleton`, `cuts`, `shared`,
 //! `open_keys`, `walk`, `steps`, `draft` and `mask` (how a mask is made and kept), `constraint` and `batch` (requests); `reach`, `saved`,
 //! `work` beside them.
 //! The reasons are in ARCHITECTURE.md.
@@ -29,6 +29,7 @@ pub mod draft;
 pub mod index;
 pub mod left_open;
 pub mod mask;
+pub mod neighbour;
 pub mod open_keys;
 pub mod outline;
 pub mod part;

@@ -67,6 +67,7 @@ pub struct Chain {
 pub struct Plans {
     plans: FxHashMap<StateId, Option<Arc<Plan>>>,
     closed_classes: FxHashMap<StateId, Option<CharSet>>,
+    neighbours: FxHashMap<StateId, Option<u8>>,
     /// A chain of 255 states is looked at anew from each of them.
     groups: FxHashMap<StateId, Arc<[Group]>>,
     bytes: usize,
@@ -96,6 +97,18 @@ impl Plans {
         let found = self.find_closed_class(program, state);
         self.bytes += ENTRY_BYTES + found.as_ref().map_or(0, |class| class.len() * 8);
         self.closed_classes.insert(state, found.clone());
+        found
+    }
+
+    /// A character of the large class that leads a state to another, which stays where it is on a larger one.
+    pub fn neighbour(&mut self, program: &Program, state: StateId) -> Option<u8> {
+        if let Some(&known) = self.neighbours.get(&state) {
+            return known;
+        }
+        self.make_room();
+        let found = self.find_neighbour(program, state);
+        self.bytes += ENTRY_BYTES;
+        self.neighbours.insert(state, found);
         found
     }
 
@@ -136,6 +149,22 @@ impl Plans {
         }
         let loose = best.target == state && !best.counts;
         loose.then(|| Plan { class: best.class.clone(), kind: Kind::Loose })
+    }
+
+    fn find_neighbour(&mut self, program: &Program, state: StateId) -> Option<u8> {
+        if !worth_a_look(program, state) {
+            return None;
+        }
+        let groups = self.groups(program, state);
+        let best = groups.iter().max_by_key(|group| weight(&group.class))?;
+        if best.target == state || best.counts || !is_large(&best.class) {
+            return None;
+        }
+        let of_other = self.groups(program, best.target);
+        let stays = of_other.iter().find(|group| group.target == best.target && !group.counts)?;
+        let is_narrower = weight(&best.class) < weight(&stays.class) && contains(&stays.class, &best.class);
+        let byte = (b'!'..=b'~').find(|&byte| contains(&best.class, &vec![(byte.into(), byte.into())]))?;
+        is_narrower.then_some(byte)
     }
 
     fn chain(&mut self, program: &Program, state: StateId, groups: &[Group], first: &Group) -> Option<Chain> {

@@ -72,6 +72,12 @@ impl<'e> Place<'e> {
         Place { config, depth: u16::try_from(length).unwrap_or(TANGLED), before, end: 0 }
     }
 
+    /// Whether all that follows fares alike from both.
+    #[inline(always)]
+    pub fn is_same(&self, other: &Place) -> bool {
+        std::ptr::eq(self.config, other.config) && (self.before, self.end) == (other.before, other.end)
+    }
+
     /// One byte further.
     #[inline(always)]
     fn next(self, config: &'e Config) -> Place<'e> {
