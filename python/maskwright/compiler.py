@@ -38,10 +38,7 @@ Read = Callable[[], tuple[Grammar, Sequence[Any]]]
 _UNNAMED = count()
 """For schemas without a text that says all: each is a new one to the cache."""
 
-KEY_BYTES = 32
-"""Of the hash that names a format."""
-
-MAX_KEPT_TEXT = 2_000
+MAX_KEPT_TEXT = 8_000
 """Characters of a schema that stand for themselves in the cache: a digest takes 25 µs in a busy process."""
 
 DEFAULT_CACHE_BYTES = 512 << 20
@@ -91,7 +88,7 @@ class Compiler:
         self._vocabulary_seconds = time.perf_counter() - begin
         self._limits = self.limits.as_words()
         identity = f"{vocabulary.fingerprint()} {self.limits} {__version__}"
-        self._identity = blake2b(identity.encode(), digest_size=KEY_BYTES)
+        self._identity = identity.encode()
         self._lock = Lock()
         self._compile_seconds = 0.0
         self._failures = 0
@@ -309,8 +306,8 @@ class Compiler:
         begin = time.perf_counter()
         try:
             grammar, notes = read()
-            key = self._key(grammar, notes)
-            found = self._cache.find_format(source_key, key)
+            content = (grammar.words, grammar.blob, grammar.rules, grammar.root, *map(repr, notes))
+            found = self._cache.find_format(source_key, content)
             if found is not None:
                 return found
             between = time.perf_counter()
@@ -329,17 +326,8 @@ class Compiler:
                 raise
             raise placed from None
         end = time.perf_counter()
-        return self._cache.add(
-            source_key, key, Index(native, name, key, notes, between - begin, end - between)
-        )
-
-    def _key(self, grammar: Grammar, notes: Sequence[Any]) -> str:
-        """Of an index: what the format means and says, the vocabulary, the limits and the version."""
-        digest = self._identity.copy()
-        grammar.add_to(digest)
-        if notes:
-            digest.update(repr([*map(repr, notes)]).encode())
-        return digest.hexdigest()
+        index = Index(native, name, grammar, self._identity, notes, between - begin, end - between)
+        return self._cache.add(source_key, content, index)
 
     def _compile_schema(self, schema: Any, options: Options, text: str | None) -> Index:
         """Compile a schema; `text` says what it is, in the cache, if that can be said."""

@@ -18,8 +18,7 @@ class FormatCache:
 
     An index grows while it is used, most after it was added, so sizes are asked anew: of an index that is
     used, of the newest one when another comes, and of all after some uses, for a thousand take 0.3 ms.
-    `source` is a text with its options, or a digest of that, `key` a digest of the format that they stand
-    for.
+    `source` is a text with its options, or a digest of that, `key` is equal for equal formats.
     """
 
     def __init__(self, max_bytes: int) -> None:
@@ -27,13 +26,13 @@ class FormatCache:
         self.hits = 0
         self.misses = 0
         self.evicted = 0
-        self._sizes: dict[str, int] = {}
+        self._sizes: dict[Hashable, int] = {}
         """Bytes of each index when it was last asked."""
         self._held = 0
         """All of them."""
         self._lock = Lock()
-        self._indexes: OrderedDict[str, Index] = OrderedDict()
-        self._keys: OrderedDict[Hashable, str] = OrderedDict()
+        self._indexes: OrderedDict[Hashable, Index] = OrderedDict()
+        self._keys: OrderedDict[Hashable, Hashable] = OrderedDict()
 
     def find(self, source: Hashable) -> Index | None:
         """The index made from the same text and options, if it is kept."""
@@ -48,7 +47,7 @@ class FormatCache:
             self._hit(key)
             return index
 
-    def find_format(self, source: Hashable, key: str) -> Index | None:
+    def find_format(self, source: Hashable, key: Hashable) -> Index | None:
         """The index of the same format, whatever it was made from; it is found by this text from now on."""
         with self._lock:
             index = self._indexes.get(key)
@@ -61,7 +60,7 @@ class FormatCache:
             self._hit(key)
             return index
 
-    def add(self, source: Hashable, key: str, index: Index) -> Index:
+    def add(self, source: Hashable, key: Hashable, index: Index) -> Index:
         """Keep an index, unless another thread was faster: then that one is returned."""
         with self._lock:
             known = self._indexes.get(key)
@@ -78,14 +77,14 @@ class FormatCache:
                 self._evict()
             return index
 
-    def _hit(self, key: str) -> None:
+    def _hit(self, key: Hashable) -> None:
         self.hits += 1
         self._indexes.move_to_end(key)
         self._count_one(key)
         if (self.hits + self.misses) % _USES_BETWEEN_COUNTS == 0:
             self._count()
 
-    def _count_one(self, key: str) -> None:
+    def _count_one(self, key: Hashable) -> None:
         size = self._indexes[key].n_bytes
         self._held += size - self._sizes.get(key, 0)
         self._sizes[key] = size
@@ -95,7 +94,7 @@ class FormatCache:
         self._held = sum(self._sizes.values())
         self._evict()
 
-    def _remember(self, source: Hashable, key: str) -> None:
+    def _remember(self, source: Hashable, key: Hashable) -> None:
         """Several texts may stand for one format: at most four each are remembered on average."""
         self._keys[source] = key
         self._keys.move_to_end(source)

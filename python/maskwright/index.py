@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Any
 
 from maskwright._native import Constraint, EngineIndex
+from maskwright.ir import Grammar
 
 __all__ = ["Index"]
+
+KEY_BYTES = 32
+"""Of the hash that names a format."""
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -26,14 +31,24 @@ class Index:
     _native: EngineIndex
     source: str
     """What it was made from, shortened, for messages and statistics."""
-    key: str
-    """Hash of the format, the vocabulary, the limits and the engine's version: equal keys, equal masks."""
+    _grammar: Grammar
+    _identity: bytes
+    """The vocabulary, the limits and the engine's version."""
     notes: Sequence[Any] = ()
     """What the front end has to say: rules that are never used, say."""
     front_seconds: float = 0.0
     """How long the front end took, from the text to the IR."""
     native_seconds: float = 0.0
     """How long the engine took, from the IR to automata."""
+
+    @property
+    def key(self) -> str:
+        """Hash of the format, the vocabulary, the limits and the engine's version: equal keys, equal masks."""
+        digest = blake2b(self._identity, digest_size=KEY_BYTES)
+        self._grammar.add_to(digest)
+        if self.notes:
+            digest.update(repr([*map(repr, self.notes)]).encode())
+        return digest.hexdigest()
 
     @property
     def compile_seconds(self) -> float:
@@ -52,7 +67,7 @@ class Index:
     @property
     def n_bytes(self) -> int:
         """Bytes held now, without what the vocabulary shares."""
-        return self._native.n_bytes
+        return self._native.n_bytes + self._grammar.n_bytes
 
     def stats(self) -> dict[str, Any]:
         """Sizes and counts. It answers two questions.

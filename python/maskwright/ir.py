@@ -132,6 +132,11 @@ class Grammar:
         self.add_to(digest)
         return digest.hexdigest()
 
+    @property
+    def n_bytes(self) -> int:
+        """Bytes held, about."""
+        return len(self.words) + len(self.blob) + 8 * len(self.rules)
+
     def add_to(self, digest: Any) -> None:
         """Add to a digest what tells this format from others: `key` is made so."""
         sizes = b"%d %d %r %d|" % (len(self.words), len(self.blob), self.rules, self.root)
