@@ -77,7 +77,7 @@ class Index:
         were made, `hits` were there.
 
         What is large? `rule_sizes` lists (rule, states, bytes), most bytes first, out of `rules`, `states`,
-        `edges` and `program_bytes` in all. `cache_bytes` is what requests left: `configurations` of the
+        `edges` and `program_bytes` in all; `grammar_bytes` is the format as it was read. `cache_bytes` is what requests left: `configurations` of the
         stack, its `frames`, and `masks`, of which `masks_sparse` are kept as ids, `masks_patched` as
         changes to a bitmask that others share, `masks_dense` as a bitmask of their own; `masks_shared`
         times a mask turned out to be there already. They take `mask_bytes`, which saves `mask_bytes_saved`
@@ -89,6 +89,7 @@ class Index:
             "compile_seconds": self.compile_seconds,
             "front_seconds": self.front_seconds,
             "native_seconds": self.native_seconds,
+            "grammar_bytes": self._grammar.n_bytes,
             **native,
             "mask_bytes_saved": native["mask_bytes_dense"] - native["mask_bytes"],
         }

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from oracles.meeting_schemas import meeting_schema
 from oracles.random_schemas import REMOTE, random_schema
 from oracles.read_by_bytes import BYTES, END, Tokens, bytes_compiler
+from oracles.word_schemas import word_schema
 
 CASES = json.loads((Path(__file__).parents[1] / "data" / "json_schema" / "masks.json").read_text("utf-8"))
 SEEDS = range(8)
@@ -132,6 +133,8 @@ class _Round:
     def __init__(self, seed: int) -> None:
         self.seed = seed
         self.random = Random(seed)
+        self.words = seed % 3 == 2
+        """Schemas of words, and a vocabulary of which a third begins with a blank, and some tokens are long."""
         self.counts: Counter[str] = Counter()
 
     def run(self) -> Counter[str]:
@@ -157,7 +160,9 @@ class _Round:
         random = self.random
         while True:
             schema = (
-                meeting_schema(random)
+                word_schema(random)
+                if self.words
+                else meeting_schema(random)
                 if random.random() < 0.7
                 else random_schema(random, random.choice((2, 3)))
             )
@@ -177,8 +182,9 @@ class _Round:
             if END in allowed and (len(allowed) == 1 or random.random() < 0.4):
                 break
             allowed = [byte for byte in allowed if byte != END]
-            usual = [byte for byte in allowed if byte in b'abcn0123-,:"[{}]xe'] or allowed
-            closing = [byte for byte in allowed if byte in b'"]}'] or usual
+            wanted = b"abn  -@.,:" + b'"' * (len(text) > 40) if self.words else b'abcn0123-,:"[{}]xe'
+            usual = [byte for byte in allowed if byte in wanted] or allowed
+            closing = [byte for byte in allowed if byte in b'"]}' and not self.words] or usual
             byte = random.choice(random.choice((allowed, usual, usual, usual, closing)))
             constraint.advance(byte)
             text.append(byte)
@@ -190,12 +196,14 @@ class _Round:
             text = random.choice(texts)
             start, length = (
                 random.randrange(len(text)),
-                random.choice((1, 2, 2, 3, 3, 4, 5, 6, 8, 10, 14, 20, 30)),
+                random.choice((1, 2, 2, 3, 3, 4, 5, 6, 8, 10, 14, 20, 30, *(17, 18, 40, 90) * self.words)),
             )
             token = bytearray(text[start : start + length])
             if random.random() < 0.45:
                 token.pop(random.randrange(len(token)))
                 token.insert(random.randrange(len(token) + 1), random.choice(CHANGES))
+            if self.words and random.random() < 0.3:
+                token[:0] = b" "
             found.add(bytes(token) * random.choice((1,) * 20 + (2, 4)))
             if len(found) >= TOKENS:
                 break
