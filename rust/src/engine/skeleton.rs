@@ -315,6 +315,7 @@ impl<'e> Composer<'e> {
         let mut frames: Vec<FrameId> =
             self.moves.cache.configs.get(config).items.iter().map(|item| item.frame).collect();
         frames.dedup();
+        let mut is_wide = false;
         for frame in frames {
             let Some(next) = self.moves.after_return(frame, self.work)? else { continue };
             let next = self.moves.cache.configs.get(next);
@@ -330,14 +331,20 @@ impl<'e> Composer<'e> {
             let below = || below.iter().copied().flatten().map(|&node| node as usize);
             let n_below = || below().map(|node| trie.end(node) - node).sum::<usize>();
             if !leaves.tops.is_empty() && n_below() > MAX_BELOW {
-                return self.walk_cuts(trie, &leaves.tops, config);
-            }
-            for node in below() {
-                let length = trie.depth(node);
-                stack[length] = Place::after_return(next, length);
-                trie.walk_nodes(&mut walker, node..trie.end(node), &mut stack);
+                is_wide = true;
+            } else {
+                for node in below() {
+                    let length = trie.depth(node);
+                    stack[length] = Place::after_return(next, length);
+                    trie.walk_nodes(&mut walker, node..trie.end(node), &mut stack);
+                }
             }
             let more = walker.finish(&mut self.cut)?;
+            found.sure.extend(more.sure);
+            found.doubtful.extend(more.doubtful);
+        }
+        if is_wide && !self.cut {
+            let more = self.walk_cuts(trie, &leaves.tops, config)?;
             found.sure.extend(more.sure);
             found.doubtful.extend(more.doubtful);
         }
