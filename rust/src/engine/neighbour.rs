@@ -28,6 +28,7 @@ impl Composer<'_> {
         }
         let Some((found, mut apart)) = self.differences(start, next)? else { return Ok(false) };
         let mut inner = Composer::new(self.index, self.moves, self.work);
+        inner.inside = self.inside;
         if !inner.by_part(&other)? {
             return Ok(false);
         }
