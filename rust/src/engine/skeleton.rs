@@ -153,7 +153,13 @@ impl<'e> Composer<'e> {
         match self.as_far_as_short(shallow) {
             None => self.walk_lengths(config, shallow, bytes, over(Lengths::All), (Lengths::All, based)),
             Some(short) => {
-                self.walk_lengths(config, short, bytes.clone(), over(Lengths::Short), (Lengths::Short, based))?;
+                self.walk_lengths(
+                    config,
+                    short,
+                    bytes.clone(),
+                    over(Lengths::Short),
+                    (Lengths::Short, based),
+                )?;
                 self.walk_lengths(config, shallow, bytes, over(Lengths::Long), (Lengths::Long, based))
             }
         }
