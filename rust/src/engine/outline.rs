@@ -25,8 +25,7 @@ pub fn alike_count(index: &Index, item: &Item, longest: u32) -> u32 {
     }
     let program = &index.program;
     // The first count may be a byte away.
-    let near =
-        program.next_threshold(item.state, item.count).filter(|next| next - item.count <= longest + 1);
+    let near = program.next_threshold(item.state, item.count).filter(|next| next - item.count <= longest + 1);
     let counts = near.map_or(longest + 1, |_| 1 + longest / index.bytes_to_count(item.state));
     program.alike_count(item.state, item.count, counts)
 }
