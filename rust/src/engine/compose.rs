@@ -211,6 +211,12 @@ impl<'e> Composer<'e> {
         if next.cut || next.perhaps || next.opened != config.opened || self.moves.is_few(item.state) {
             return Ok(false);
         }
+        // The lead may leave the rule, or begin another one, which may be left within this one: what stays within is not the same.
+        let stays = config.items.iter().all(|before| before.frame == item.frame);
+        if self.inside && !stays {
+            return Ok(false);
+        }
+        let based = based && stays;
         let Some(plan) = self.index.plan(item.state) else { return Ok(false) };
         let Kind::Uniform(chain) = &plan.kind else { return Ok(false) };
         let vocabulary = &self.index.vocabulary;

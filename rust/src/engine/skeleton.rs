@@ -307,9 +307,7 @@ impl<'e> Composer<'e> {
             found = self.walk_cuts(trie, &skeleton.cuts, config)?;
         }
         if !skeleton.leaves.is_empty() && !self.inside {
-            let more = self.walk_leaves(trie, &skeleton.leaves, config)?;
-            found.sure.extend(more.sure);
-            found.doubtful.extend(more.doubtful);
+            found.add(self.walk_leaves(trie, &skeleton.leaves, config)?);
         }
         Ok(found)
     }
@@ -345,14 +343,11 @@ impl<'e> Composer<'e> {
                     trie.walk_nodes(&mut walker, node..trie.end(node), &mut stack);
                 }
             }
-            let more = walker.finish(&mut self.cut)?;
-            found.sure.extend(more.sure);
-            found.doubtful.extend(more.doubtful);
+            found.add(walker.finish(&mut self.cut)?);
         }
         if is_wide && !self.cut {
-            let more = self.walk_cuts(trie, &leaves.tops, config)?;
-            found.sure.extend(more.sure);
-            found.doubtful.extend(more.doubtful);
+            // The ends are there already: they may lie below no top.
+            found.add(self.walk_cuts(trie, &leaves.tops, config)?);
         }
         Ok(found)
     }

@@ -14,6 +14,13 @@ pub struct Found {
     pub doubtful: Vec<Doubt>,
 }
 
+impl Found {
+    pub fn add(&mut self, more: Found) {
+        self.sure.extend(more.sure);
+        self.doubtful.extend(more.doubtful);
+    }
+}
+
 /// A string that can be read unless it writes a key or an item twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Doubt {
