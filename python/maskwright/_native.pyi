@@ -188,7 +188,9 @@ class Constraint:
         """Whether the end was taken."""
 
     @property
-    def vocab_size(self) -> int: ...
+    def vocab_size(self) -> int:
+        """How many token ids there are, special ones and padding among them."""
+
     def is_complete(self) -> bool:
         """Whether the text so far is in the format; it stays true after the end."""
 

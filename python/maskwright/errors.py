@@ -105,7 +105,8 @@ def _caret(pattern: str, offset: int, width: int = 60) -> str:
 
 
 class SchemaError(MaskwrightError):
-    """A JSON Schema that cannot be enforced. `pointer` is a JSON Pointer to the place of `keyword`."""
+    """A JSON Schema that cannot be enforced. `pointer` is a JSON Pointer to the place of `keyword`, after the
+    URI and a `#` in a document of the registry."""
 
     default_code = "schema"
 
@@ -121,7 +122,16 @@ class SchemaError(MaskwrightError):
     ) -> None:
         self.pointer = pointer
         self.keyword = keyword
-        super().__init__(what, where=f"#{pointer}", why=why, try_=try_, code=code)
+        super().__init__(what, where=shown_place(pointer), why=why, try_=try_, code=code)
+
+
+def shown_place(pointer: str) -> str:
+    """A JSON Pointer as a URI fragment; one in another document has the URI of that already.
+
+    >>> shown_place("/type"), shown_place("urn:x#/type")
+    ('#/type', 'urn:x#/type')
+    """
+    return f"#{pointer}" if pointer == "" or pointer.startswith("/") else pointer
 
 
 class GrammarError(MaskwrightError):

@@ -43,7 +43,10 @@ class Index:
 
     @property
     def key(self) -> str:
-        """Hash of the format, the vocabulary, the limits and the engine's version: equal keys, equal masks."""
+        """Hash of the format, the vocabulary, the limits and the engine's version.
+
+        Equal keys, equal masks.
+        """
         digest = blake2b(self._identity, digest_size=KEY_BYTES)
         self._grammar.add_to(digest)
         if self.notes:
@@ -77,12 +80,13 @@ class Index:
         were made, `hits` were there.
 
         What is large? `rule_sizes` lists (rule, states, bytes), most bytes first, out of `rules`, `states`,
-        `edges` and `program_bytes` in all; `grammar_bytes` is the format as it was read. `cache_bytes` is what requests left: `configurations` of the
-        stack, its `frames`, and `masks`, of which `masks_sparse` are kept as ids, `masks_patched` as
-        changes to a bitmask that others share, `masks_dense` as a bitmask of their own; `masks_shared`
-        times a mask turned out to be there already. They take `mask_bytes`, which saves `mask_bytes_saved`
-        of the bitmasks that they stand for. `caches` counts how often all that was started anew because it
-        reached `Limits.cache_bytes`; hits, misses and masks are those since the last time.
+        `edges` and `program_bytes` in all; `grammar_bytes` is the format as it was read. `cache_bytes` is
+        what requests left: `configurations` of the stack, its `frames`, and `masks`, of which `masks_sparse`
+        are kept as ids, `masks_patched` as changes to a bitmask that others share, `masks_dense` as a bitmask
+        of their own; `masks_shared` times a mask turned out to be there already. They take `mask_bytes`,
+        which saves `mask_bytes_saved` of the bitmasks that they stand for. `caches` counts how often all that
+        was started anew because it reached `Limits.cache_bytes`; hits, misses and masks are those since the
+        last time.
         """
         native = self._native.stats()
         return {

@@ -1,4 +1,5 @@
-"""Random schemas for strings of words: patterns with blanks and counts, lengths, addresses, and keys that begin as names do.
+"""Random schemas for strings of words: patterns with blanks and counts, lengths, addresses, keys that begin
+as names do.
 
 Their masks are made of what follows a blank, of counts near their bounds, and of states that nearly always go
 on to another.

@@ -134,7 +134,7 @@ class _Round:
         self.seed = seed
         self.random = Random(seed)
         self.words = seed % 3 == 2
-        """Schemas of words, and a vocabulary of which a third begins with a blank, and some tokens are long."""
+        """Schemas of words; and of the tokens a third begins with a blank, and some are long."""
         self.counts: Counter[str] = Counter()
 
     def run(self) -> Counter[str]:

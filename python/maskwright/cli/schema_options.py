@@ -25,6 +25,12 @@ def add_schema_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help='take "format" for an annotation, as the standard does',
     )
+    parser.add_argument(
+        "--unknown-keywords",
+        choices=("annotate", "error"),
+        default="annotate",
+        help="whether to refuse keywords that the draft does not know, misspelt ones among them",
+    )
 
 
 def read_schema(arguments: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
@@ -37,4 +43,9 @@ def read_schema(arguments: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
         error.what, error.try_ = f"{name}: {error.what}", None
         raise
     formats = "annotate" if arguments.annotate_formats else "enforce"
-    return schema, {"draft": arguments.draft, "style": arguments.style, "formats": formats}
+    return schema, {
+        "draft": arguments.draft,
+        "style": arguments.style,
+        "formats": formats,
+        "unknown_keywords": arguments.unknown_keywords,
+    }

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, TypeVar, cast
 
-from maskwright.errors import LimitError, SchemaError
+from maskwright.errors import LimitError, SchemaError, shown_place
 from maskwright.json_schema.absorb import absorbed
 from maskwright.json_schema.clauses import (
     ANY_ITEMS,
@@ -87,7 +87,7 @@ class Algebra:
                 "the schema takes too much work to combine",
                 limit="schema_work",
                 value=self._max_work,
-                where=f"#{self.place.pointer}" if self.place else None,
+                where=shown_place(self.place.pointer) if self.place else None,
                 why="its parts are joined by and, or and not, and the combinations grow with their product",
                 try_="branches that exclude each other by type or by a constant property",
             )

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from maskwright.errors import LimitError
+from maskwright.errors import LimitError, shown_place
 from maskwright.ir import SPELLING_JSON, Node
 from maskwright.json_schema.alike import comparable
 from maskwright.json_schema.clauses import Contains, Items
@@ -199,7 +199,7 @@ class _Counted:
             what,
             limit="counted_items",
             value=value,
-            where=f"#{place.pointer_to(self._counts[0].keyword)}",
+            where=shown_place(place.pointer_to(self._counts[0].keyword)),
             try_="smaller bounds for the length or the count",
         )
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Literal
 
-from maskwright.errors import GrammarError, MaskwrightError, PatternError, SchemaError
+from maskwright.errors import GrammarError, MaskwrightError, PatternError, SchemaError, shown_place
 from maskwright.ir import Grammar
 from maskwright.json_schema.conflict import explain_no_value
 from maskwright.json_schema.forms import Form
@@ -168,7 +168,7 @@ class SchemaCompile:
             raise self.reader.at_pattern(error) from error
         except MaskwrightError as error:
             if error.where is None and self.reader.algebra.place is not None:
-                error.where = f"#{self.reader.algebra.place.pointer}"
+                error.where = shown_place(self.reader.algebra.place.pointer)
             raise
 
     def _drop(self, refusal: Unsupported) -> bool:

@@ -3,7 +3,7 @@ what in it."""
 
 from __future__ import annotations
 
-from maskwright.errors import SchemaError
+from maskwright.errors import SchemaError, shown_place
 from maskwright.json_schema.clauses import Cases, Members, form_at
 from maskwright.json_schema.forms import FALSE, Form
 from maskwright.json_schema.in_place import in_place
@@ -115,7 +115,7 @@ def _place(form: Form) -> Place | None:
 def _name(form: Form) -> str:
     place = _place(form)
     if place is not None:
-        return f"#{place.pointer}"
+        return shown_place(place.pointer)
     if form.kind == "not":
         return f"not {_name(form.parts[0])}"
     return " or ".join(map(_name, form.parts[:4])) or "a condition"
@@ -126,7 +126,7 @@ def _words(form: Form, *parts: Form) -> str:
         return "may not be there"
     places = sorted({part.payload.pointer for part in parts or form.parts if part.kind == "schema"})
     return (
-        f"no value satisfies {' and '.join(f'#{pointer}' for pointer in places)}"
+        f"no value satisfies {' and '.join(shown_place(pointer) for pointer in places)}"
         if places
         else "has no value"
     )

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from maskwright.errors import LimitError
+from maskwright.errors import LimitError, shown_place
 from maskwright.json_schema.clauses import ANY_STRING, BOTH, FULL, Cases, Items, Members, StringSet
 from maskwright.json_schema.forms import FALSE, TRUE, Form
 from maskwright.json_schema.in_place import others_or
@@ -233,6 +233,6 @@ class _Outcomes:
                 f'"{self._keyword}" depends on too many combinations of schemas',
                 limit="outcomes",
                 value=MAX_OUTCOMES,
-                where=f"#{self._place.pointer_to(self._keyword)}",
+                where=shown_place(self._place.pointer_to(self._keyword)),
             )
         return unique

@@ -3,12 +3,12 @@ look like."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
 
-from maskwright.errors import MaskwrightError
+from maskwright.errors import MaskwrightError, shown_place
 from maskwright.json_schema.apart import are_apart
 from maskwright.json_schema.clauses import Members
 from maskwright.json_schema.compile import Options, SchemaCompile
@@ -80,8 +80,7 @@ def explain_schema(schema: Any, **options: Any) -> Explanation:
     costs = tuple(
         Cost(_shown(name), states, size, _hint(work.reader, places.get(name))) for name, states, size in sizes
     )
-    ruled = {name for name, _, _ in sizes}
-    inside = _inside(work.reader, [place for name, place in places.items() if name not in ruled], chosen)
+    inside = _inside(work.reader, places.values(), chosen)
     forced = tuple(line for name, place in places.items() for line in _forced(work.reader, name, place))
     return Explanation(costs, inside, forced, between - begin, end - between)
 
@@ -89,7 +88,7 @@ def explain_schema(schema: Any, **options: Any) -> Explanation:
 def _shown(name: str) -> str:
     """A place as `#/pointer`; parts that the engine makes on its own (the members of an object, a loop) as
     it calls them."""
-    return f"#{name}" if name.startswith("/") or not name else f"({name})"
+    return shown_place(name) if name.startswith("/") or not name or "#" in name else f"({name})"
 
 
 def _places(work: SchemaCompile) -> Iterator[tuple[str, Place]]:
@@ -116,14 +115,14 @@ def _forced(reader: Reader, pointer: str, place: Place) -> Iterator[str]:
     form = reader.forms.schema(place)
     cases = reader.cases(form)
     if cases.objects and any(members.named for members in cases.objects):
-        yield f"#{pointer}: {_order(reader, form, cases.objects)}"
+        yield f"{shown_place(pointer)}: {_order(reader, form, cases.objects)}"
     for members in cases.objects[:1]:
         for key, inner in members.named.items():
             if key not in members.required and (inner is FALSE or reader.algebra.is_empty(inner)):
-                yield f"#{pointer}: {key!r} can never be there, no value satisfies its schema"
+                yield f"{shown_place(pointer)}: {key!r} can never be there, no value satisfies its schema"
     constant = _only_constant(cases)
     if constant is not None:
-        yield f"#{pointer}: always {constant}"
+        yield f"{shown_place(pointer)}: always {constant}"
     yield from _dead_branches(reader, pointer, place)
 
 
@@ -166,11 +165,11 @@ def _dead_branches(reader: Reader, pointer: str, place: Place) -> Iterator[str]:
         if keyword in place.schema:
             for number, branch in enumerate(reader.listed(place, place.schema, keyword)):
                 if reader.algebra.is_empty(reader.forms.all((own, branch))):
-                    yield f"#{pointer}/{keyword}/{number}: no value can take this branch"
+                    yield f"{shown_place(pointer)}/{keyword}/{number}: no value can take this branch"
 
 
-def _inside(reader: Reader, places: list[Place], options: Options) -> tuple[Cost, ...]:
-    """Strings that have no rule of their own: each is compiled alone, equal ones once."""
+def _inside(reader: Reader, places: Iterable[Place], options: Options) -> tuple[Cost, ...]:
+    """Strings, of which parts may be in several rules: each is compiled alone, equal ones once."""
     alone = replace(options, registry=None, draft=None, unknown_keywords="annotate")
     known: dict[str, tuple[int, int]] = {}
     found = []
@@ -186,8 +185,9 @@ def _inside(reader: Reader, places: list[Place], options: Options) -> tuple[Cost
             except MaskwrightError:  # beside other keywords it did compile
                 sizes = []
             known[key] = sum(states for _, states, _ in sizes), sum(size for _, _, size in sizes)
-        if any(known.get(key, (0,))):
-            found.append(Cost(_shown(place.pointer), *known[key], _string_hint(reader, target)))
+        states, size = known.get(key, (0, 0))
+        if states or size:
+            found.append(Cost(_shown(place.pointer), states, size, _string_hint(reader, target)))
     return tuple(sorted(found, key=lambda cost: -cost.n_bytes))
 
 

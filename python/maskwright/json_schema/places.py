@@ -11,8 +11,15 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin
 
-from maskwright.errors import LimitError, MaskwrightError
-from maskwright.json_schema.keywords import VOCABULARIES, Draft, asserting_of, beside_ref_of, keywords_of
+from maskwright.errors import LimitError, MaskwrightError, shown_place
+from maskwright.json_schema.keywords import (
+    VOCABULARIES,
+    Draft,
+    asserting_of,
+    beside_ref_of,
+    keywords_of,
+    nearest_name,
+)
 from maskwright.json_schema.refusals import malformed, shown, unsupported
 
 __all__ = ["Documents", "Place", "Resource", "draft_of", "subschemas"]
@@ -72,6 +79,7 @@ class Resource:
         "dynamic",
         "is_restricted",
         "keywords",
+        "origin",
         "schema",
         "trail",
         "uri",
@@ -81,6 +89,8 @@ class Resource:
         self.uri = uri
         self.schema = schema
         self._document = document
+        self.origin = ""
+        """Of the root of a document other than the caller's schema: by which URI it was found."""
         self.draft = draft
         self.trail = trail
         self.anchors: dict[str, tuple[Any, Trail]] | None = None
@@ -131,7 +141,9 @@ class Place:
         while trail is not None:
             steps.extend(str(step).replace("~", "~0").replace("/", "~1") for step in reversed(trail[1:]))
             trail = trail[0]
-        return "".join(f"/{step}" for step in reversed(steps))
+        found = "".join(f"/{step}" for step in reversed(steps))
+        origin = self.resource.document.origin
+        return f"{origin}#{found}" if origin else found
 
     def pointer_to(self, keyword: str) -> str:
         """The pointer to one keyword here."""
@@ -244,7 +256,7 @@ class Documents:
                 "the schema has too many dynamic scopes",
                 limit="dynamic_scopes",
                 value=MAX_SCOPES,
-                where=f"#{place.pointer}",
+                where=shown_place(place.pointer),
                 why="each way through resources with different dynamic anchors is one",
                 try_="fewer names of dynamic anchors",
             )
@@ -263,7 +275,7 @@ class Documents:
                 place,
                 keyword,
                 f"{uri or reference!r} is neither in the schema nor in the registry, and nothing is fetched",
-                "registry={uri: schema}",
+                _meant(place.resource, reference) or "registry={uri: schema}",
             )
         return found, fragment
 
@@ -282,7 +294,7 @@ class Documents:
             self._index(resource.document)
             found = self._aliases.get(urljoin(resource.uri, reference))
         if found is None:
-            raise unsupported(place, keyword, f"{reference!r} leads nowhere")
+            raise unsupported(place, keyword, f"{reference!r} leads nowhere", _meant(resource, reference))
         return found
 
     def _walk(self, resource: Resource, pointer: str) -> tuple[Any, Trail, Resource] | None:
@@ -372,6 +384,7 @@ class Documents:
         if schema is None:
             return None
         found = self._open(uri, schema)
+        found.origin = uri
         self._index(found)
         return found
 
@@ -444,6 +457,21 @@ def subschemas(schema: dict[str, Any]) -> Iterator[tuple[Any, tuple[Any, ...]]]:
                 yield inner, (keyword, i)
         elif keyword in _ONE and isinstance(value, (dict, bool)):
             yield value, (keyword,)
+
+
+def _meant(resource: Resource, reference: str) -> str | None:
+    """The definition of a document that a reference may be a misspelling of."""
+    schema = resource.document.schema
+    holders = [name for name in ("$defs", "definitions") if isinstance(schema, dict) and name in schema]
+    named = {
+        key: f"#/{name}/{key}"
+        for name in holders
+        if isinstance(schema[name], dict)
+        for key in schema[name]
+        if isinstance(key, str)
+    }
+    near = nearest_name(reference.rpartition("/")[2].lstrip("#"), named)
+    return f'"$ref": "{named[near]}", if that is meant' if near else None
 
 
 def _from_registry(registry: Any, uri: str) -> Any:

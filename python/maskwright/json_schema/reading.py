@@ -11,7 +11,7 @@ import weakref
 from fractions import Fraction
 from typing import Any, cast
 
-from maskwright.errors import LimitError, PatternError, SchemaError
+from maskwright.errors import LimitError, PatternError, SchemaError, shown_place
 from maskwright.json_schema import formats
 from maskwright.json_schema.algebra import Algebra
 from maskwright.json_schema.clauses import (
@@ -123,7 +123,7 @@ class Reader:
                 "schemas that apply to the same value are nested too deeply",
                 limit="in_place_depth",
                 value=MAX_IN_PLACE,
-                where=f"#{place.pointer}" if place else None,
+                where=shown_place(place.pointer) if place else None,
             )
         self._within[form] = None
         if place:
@@ -333,7 +333,7 @@ class Reader:
                     "the patterns are too long",
                     limit="pattern_text",
                     value=MAX_PATTERN_TEXT,
-                    where=f"#{place.pointer_to(keyword)}",
+                    where=shown_place(place.pointer_to(keyword)),
                 )
         return pattern
 

@@ -6,11 +6,12 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from maskwright.errors import LimitError, MaskwrightError, SchemaError
+from maskwright.errors import LimitError, MaskwrightError, SchemaError, shown_place
 from maskwright.json_schema import formats
 from maskwright.json_schema.compile import Options, SchemaCompile
 from maskwright.json_schema.keywords import TABLE, Part, nearest_name
 from maskwright.json_schema.places import Documents, Place, subschemas
+from maskwright.json_schema.reading import TYPES
 
 __all__ = ["Finding", "Report", "check_schema", "refuse_unknown"]
 
@@ -19,12 +20,22 @@ MAX_POINTERS = 5_000_000
 
 _WHY_STRICT = 'the standard passes over it, and unknown_keywords="error" asks for more'
 
+_SPOKEN_OF = {
+    Part.STRING: frozenset(("string",)),
+    Part.NUMBER: frozenset(("integer", "number")),
+    Part.ARRAY: frozenset(("array",)),
+    Part.OBJECT: frozenset(("object",)),
+}
+"""The types that keywords speak of."""
+
 _STATUS = {word.name: word.status for word in TABLE}
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One keyword at one place. `status` is "enforced", "refused", "annotation", "structure" or "unknown"."""
+    """One keyword at one place. `status` is "enforced", "refused", "annotation", "structure", "unknown", or
+    "idle" for a keyword that speaks of another type than the schema's `type`: it has no effect, whatever it
+    says."""
 
     pointer: str
     keyword: str
@@ -56,7 +67,8 @@ class Report:
     def __str__(self) -> str:
         width = max((len(finding.status) for finding in self.findings), default=0)
         lines = [
-            f"{finding.status:<{width}}  #{finding.pointer}" + (f"  {finding.note}" if finding.note else "")
+            f"{finding.status:<{width}}  {shown_place(finding.pointer)}"
+            + (f"  {finding.note}" if finding.note else "")
             for finding in self.findings
         ]
         counts = {finding.status: 0 for finding in self.findings}
@@ -129,6 +141,8 @@ def _findings(documents: Documents, refused: dict[str, str], options: Options) -
                 yield Finding(
                     pointer, keyword, status, "hidden by the $ref beside it" if status == "annotation" else ""
                 )
+            elif idle := _why_idle(place, keyword):
+                yield Finding(pointer, keyword, "idle", idle)
             else:
                 yield _finding(pointer, keyword, value, options)
 
@@ -143,6 +157,17 @@ def _finding(pointer: str, keyword: str, value: Any, options: Options) -> Findin
             return Finding(pointer, keyword, "annotation", note)
     status = _STATUS[keyword]
     return Finding(pointer, keyword, "enforced" if status == "when" else status)
+
+
+def _why_idle(place: Place, keyword: str) -> str:
+    """What a keyword speaks of, if the type of the schema is another; else nothing."""
+    kind, spoken = place.schema.get("type"), _SPOKEN_OF.get(place.keywords[keyword])
+    kinds = [kind] if isinstance(kind, str) else kind
+    if spoken is None or not isinstance(kinds, list) or not kinds:
+        return ""
+    if not all(isinstance(kind, str) and kind in TYPES for kind in kinds) or not spoken.isdisjoint(kinds):
+        return ""
+    return f"it speaks of {sorted(spoken)[-1]}s, and the type is {' or '.join(kinds)}"
 
 
 def _why_unknown(keyword: str) -> str:

@@ -110,7 +110,7 @@ def _string(writer: Writer, place: Place, flags: int, _names: Names | None) -> N
         low, high = reader.count(place, schema, "minLength") or 0, reader.count(place, schema, "maxLength")
     if high is not None and low > high:
         return None
-    return writer.sized(low, high) if strings is None else writer.text(strings)
+    return writer.sized(low, high) if strings is None else writer.text(strings, place)
 
 
 def _number(writer: Writer, place: Place, flags: int, _names: Names | None) -> Node | None:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from maskwright.errors import LimitError
+from maskwright.errors import LimitError, shown_place
 from maskwright.ir import Grammar, Node
 from maskwright.json_schema import numbers as number_sets
 from maskwright.json_schema.apart import are_apart
@@ -117,7 +117,7 @@ class Writer:
                 "the branches of the schema have too many members together",
                 limit="schema_members",
                 value=MAX_MEMBERS,
-                where=f"#{self.place.pointer}" if self.place else None,
+                where=shown_place(self.place.pointer) if self.place else None,
                 why="in the order of the schema each branch has a place for every name of all branches",
                 try_="additionalProperties: false in the branches",
             )
@@ -252,7 +252,7 @@ class Writer:
             texts = [b"true" if value else b"false" for value in sorted(cases.booleans)]
             ways.append(self.builder.literals(texts))
         ways.extend(self.number(numbers, place) for numbers in cases.numbers)
-        ways.extend(self.text(strings) for strings in cases.strings)
+        ways.extend(self.text(strings, place) for strings in cases.strings)
         return ways
 
     def _arrays(self, clauses: tuple[Items, ...]) -> Node:
@@ -271,13 +271,15 @@ class Writer:
 
     # Scalars
 
-    def text(self, strings: StringSet) -> Node:
-        """A node for strings: a rule, so that all places share what is found out about them."""
+    def text(self, strings: StringSet, place: Place | None = None) -> Node:
+        """A node for strings: a rule, so that all places share what is found out about them. Where rules are
+        called by their places, it has that of the first one."""
         found = self._texts.get(strings)
         if found is None:
             found = strings.node(self.spelling)
             if strings.allowed is None:
-                found = self.shared("string", found)
+                named = self._pointer_names and place is not None
+                found = self.shared(self.name(place) if named else "string", found)
             self._texts[strings] = found
         return found
 

@@ -23,7 +23,8 @@ impl Composer<'_> {
         let Some(next) = self.moves.step(config, byte, self.work)? else { return Ok(false) };
         let neighbour = self.moves.cache.configs.get(next);
         let [other] = neighbour.items[..] else { return Ok(false) };
-        if neighbour.cut || neighbour.perhaps || neighbour.opened != config.opened || !self.stays(&other) {
+        let is_elsewhere = neighbour.cut || neighbour.perhaps || neighbour.opened != config.opened;
+        if is_elsewhere || other.frame != item.frame || !self.stays(&other) {
             return Ok(false);
         }
         let Some((found, mut apart)) = self.differences(start, next)? else { return Ok(false) };

@@ -191,6 +191,10 @@ pub struct PyConstraint {
 
 #[pymethods]
 impl PyConstraint {
+    /// Write one whole row: int32, token t is bit t % 32 of word t // 32, surplus words zero.
+    ///
+    /// `bitmask` is [words] or [rows, words], a NumPy array or a torch tensor on the CPU, writable and contiguous. False if no
+    /// ordinary token is masked. Raises MaskwrightError for an array or row that does not fit, LimitError.
     #[pyo3(signature = (bitmask, row = 0))]
     fn fill_bitmask(
         &self,
@@ -229,10 +233,12 @@ impl PyConstraint {
         self.constraint.state()
     }
 
+    /// Whether the token may come next; false for an id outside the vocabulary.
     fn allows(&self, #[pyo3(from_py_with = integer)] token_id: i64) -> PyResult<bool> {
         guard(|| Ok(self.constraint.allows(token_id)?))
     }
 
+    /// Take a token; raises TokenNotAllowed with what was expected, and then nothing has changed.
     fn advance(&mut self, #[pyo3(from_py_with = integer)] token_id: i64) -> PyResult<()> {
         guard(|| match self.constraint.advance(token_id)? {
             Advance::Taken => Ok(()),
@@ -240,6 +246,7 @@ impl PyConstraint {
         })
     }
 
+    /// Take the longest allowed beginning, no further than an end, and return its length.
     fn try_advance(&mut self, #[pyo3(from_py_with = integers)] token_ids: Vec<i64>) -> PyResult<usize> {
         guard(|| {
             let before = self.constraint.tokens().len();
@@ -258,10 +265,12 @@ impl PyConstraint {
         })
     }
 
+    /// What `try_advance` would return, without moving.
     fn count_allowed(&self, #[pyo3(from_py_with = integers)] token_ids: Vec<i64>) -> PyResult<usize> {
         guard(|| Ok(self.constraint.count_allowed(&token_ids)?))
     }
 
+    /// Undo the last n tokens; raises MaskwrightError if n is negative or more than were taken.
     fn rollback(&mut self, #[pyo3(from_py_with = integer)] n: i64) -> PyResult<()> {
         guard(|| {
             let taken = self.constraint.tokens().len();
@@ -274,6 +283,7 @@ impl PyConstraint {
         })
     }
 
+    /// Another constraint at the same place that shares nothing that moves.
     fn fork(&self) -> PyConstraint {
         PyConstraint { constraint: self.constraint.clone() }
     }
@@ -286,28 +296,34 @@ impl PyConstraint {
         self.fork()
     }
 
+    /// Go back to the beginning and forget what was taken.
     fn reset(&mut self) -> PyResult<()> {
         guard(|| Ok(self.constraint.reset()?))
     }
 
+    /// Whether the text so far is in the format; it stays true after the end.
     fn is_complete(&self) -> bool {
         self.constraint.is_complete()
     }
 
+    /// Whether the end was taken.
     #[getter]
     fn done(&self) -> bool {
         self.constraint.done()
     }
 
+    /// The tokens taken so far, an end of text among them.
     #[getter]
     fn tokens<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.constraint.tokens())
     }
 
+    /// The bytes that every completion continues with, at most 65,536 of them.
     fn forced_text<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         guard(|| Ok(PyBytes::new(py, &self.constraint.forced_text()?)))
     }
 
+    /// How many token ids there are, special ones and padding among them.
     #[getter]
     fn vocab_size(&self) -> u32 {
         self.constraint.index().vocabulary.n_tokens()

@@ -1,4 +1,5 @@
-"""Is a mask right where a rule can be left after each of many letters, and much can be read of what follows it?
+"""Is a mask right where a rule can be left after each of many letters, and much of what follows it can be
+read?
 
 With few places to leave, or little that follows, the engine walks on from each; here both are many, and it
 walks the rule once more with what follows.
@@ -31,9 +32,7 @@ follows ::= [a-m] | [0-9] "-"
 
 @pytest.fixture(scope="module")
 def compiler() -> mw.Compiler:
-    return mw.Compiler(
-        mw.Vocabulary.from_tokens(TOKENS.tokens, eos_id=len(TOKENS.tokens) - 1), cache_bytes=0
-    )
+    return mw.Compiler(mw.Vocabulary.from_tokens(TOKENS.tokens, eos_id=len(TOKENS.tokens) - 1), cache_bytes=0)
 
 
 @pytest.mark.parametrize("read", [b"", b"n", b"a" * 30, b"ab~", b"ab~c", b"#s"])
