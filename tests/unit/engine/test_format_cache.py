@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from types import SimpleNamespace
 from typing import Any
 
@@ -45,3 +46,21 @@ def test_what_was_used_last_is_kept_when_one_grows(cache: FormatCache) -> None:
     assert cache.find("unused") is None
     assert (cache.find("used"), cache.find("newest")) == (used, newest)
     assert cache.evicted == 1
+
+
+def test_of_a_format_that_was_given_up_nothing_is_held(cache: FormatCache) -> None:
+    """A key is all of a format, which may be megabytes: no text that stood for it holds it any longer."""
+
+    class Content:
+        """A key that can be seen to go."""
+
+    content = Content()
+    gone = weakref.ref(content)
+    cache.add("text", content, index(60))
+    cache.find_format("its spelling", content)
+    del content
+    assert gone() is not None
+    cache.add("newest", "newest", index(60))
+    assert gone() is None
+    assert (cache.find("text"), cache.find("its spelling")) == (None, None)
+    assert cache.stats()["bytes"] == 60
