@@ -18,7 +18,7 @@ _USES_BETWEEN_COUNTS = 256
 class _Kept:
     """An index, and what it is found by.
 
-    A key is all of a format, as a digest takes 25 µs in a busy process: texts hold none of an index that went.
+    A key is all of a format (a digest takes 25 µs in a busy process): texts hold none of an index that went.
     """
 
     key: Hashable
