@@ -34,7 +34,7 @@ mod _native {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        crate::keep_freed_memory();
+        crate::allocator::keep_freed_memory();
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

@@ -1,7 +1,7 @@
 """Masks where a token goes from rule to rule: random grammars of words, beside reading byte by byte.
 
-Half of the tokens begin with a blank, so they have parts of their own; the rules are too large to be copied
-in, may be left after each letter, and are followed by others that read the same letters.
+Half of the tokens begin with a blank, so they have parts of their own, and some are long; the rules are too
+large to be copied in, may be left after each letter, and are followed by others that read the same letters.
 """
 
 from itertools import product
@@ -20,7 +20,14 @@ WORDS = [
     for blank in ("", " ")
     for end in ("", "#")
 ]
-MORE = [b" " + word + b" " + word[:1] for word in WORDS[::40]] + [b"  ", b" # ", b" .a", b" ab cd ef"]
+MORE = [b" " + word + b" " + word[:1] for word in WORDS[::40]] + [
+    b"  ",
+    b" # ",
+    b" .a",
+    b" ab cd ef",
+    b"an.",
+    *(b"ab c " * n + b"d" for n in (2, 5, 9)),
+]
 TOKENS = [*BYTES, *dict.fromkeys(word for word in WORDS + MORE if len(word) > 1), None]
 
 PIECES = (
@@ -36,6 +43,10 @@ PIECES = (
     '" "',
     '"."? " "?',
     '([a-z]+ " "){1,3}',
+    '([a-z]+ " "?){1,40}',
+    "[a-z0-9 ]{2,50}",
+    '("an" "."? | [b-mo-z] [^#]*)',
+    '("a" "n"* | "n" [a-c] | [b-mo-z] [a-z ]*) "#"?',
 )
 LARGE = ' | "0123456789abcdefgh"'
 """Makes a rule larger than what is copied to where it is used."""

@@ -2,7 +2,7 @@
 
 use crate::program::{Program, State, StateId};
 
-/// Whether two neighbours on a chain, which lead on to the `next` ones, fare alike with all that is no character of the class.
+/// Whether two states side by side on a chain, which lead on to the `next` ones, fare alike with all that is no character of the class.
 ///
 /// `{1,255}` next to other keys is written out, state by state: without this the rests are walked from each of them.
 pub fn are_alike(program: &Program, pair: [StateId; 2], next: [StateId; 2]) -> bool {
@@ -44,7 +44,7 @@ fn have_equal_ends(program: &Program, pair: [StateId; 2]) -> bool {
 /// Within a character of several bytes: the bounds of its first one, and how many were read.
 #[derive(Clone, Copy)]
 struct Within {
-    lead: [u8; 2],
+    first: [u8; 2],
     read: usize,
 }
 
@@ -58,26 +58,26 @@ enum OfChar {
 
 impl OfChar {
     fn new([low, high]: [u8; 2], within: Option<Within>) -> OfChar {
-        let Some(Within { lead, read }) = within else {
+        let Some(Within { first, read }) = within else {
             return match (low, high) {
                 (_, 0..=0x7F) => OfChar::End,
-                (0xC2.., ..=0xF4) => OfChar::GoOn(Within { lead: [low, high], read: 1 }),
+                (0xC2.., ..=0xF4) => OfChar::GoOn(Within { first: [low, high], read: 1 }),
                 _ => OfChar::Unclear,
             };
         };
         let length = |byte: u8| 2 + usize::from(byte >= 0xE0) + usize::from(byte >= 0xF0);
-        let has = |byte: u8| read == 1 && lead[0] <= byte && byte <= lead[1];
+        let has = |byte: u8| read == 1 && first[0] <= byte && byte <= first[1];
         // Neither overlong forms, nor surrogates, nor what is past the last plane.
         let bounds_of = |lowest: u8, highest: u8| lowest <= low && high <= highest;
-        let fits = length(lead[0]) == length(lead[1])
+        let fits = length(first[0]) == length(first[1])
             && bounds_of(0x80, 0xBF)
             && (!has(0xE0) || bounds_of(0xA0, 0xBF))
             && (!has(0xED) || bounds_of(0x80, 0x9F))
             && (!has(0xF0) || bounds_of(0x90, 0xBF))
             && (!has(0xF4) || bounds_of(0x80, 0x8F));
-        match read + 1 < length(lead[0]) {
+        match read + 1 < length(first[0]) {
             _ if !fits => OfChar::Unclear,
-            true => OfChar::GoOn(Within { lead, read: read + 1 }),
+            true => OfChar::GoOn(Within { first, read: read + 1 }),
             false => OfChar::End,
         }
     }

@@ -6,9 +6,10 @@ use crate::trie::{Trie, Walker};
 /// A rule that can be left at more nodes is walked with what follows it. The name in an e-mail address can be left after each
 /// letter, which are 14,000 nodes below a dot, and of what is below those only the `@` goes on.
 const MAX_LEAVES: usize = 32_768;
-/// Where there are more leaves than this, and more nodes below them than that, the rule is walked with what follows: a
-/// node may lie below many leaves.
+/// Where there are more leaves than this, and what follows reads on to more than `MAX_BELOW` nodes below them, the rule is walked once
+/// more with what follows: a node may lie below many leaves.
 const MANY_LEAVES: usize = 256;
+/// Each node as often as there are leaves above it.
 pub const MAX_BELOW: usize = 4_096;
 
 /// Nodes of a trie where a rule is left.
@@ -20,7 +21,7 @@ pub struct Leaves {
     /// what the trie knows of the others is far away.
     below: Vec<u32>,
     bytes: Vec<(u8, u32)>,
-    /// Where they are many, those that lie below no other; else none.
+    /// Where they are many, those that something lies below and that lie below no other; else none. Not all `ends` are below them.
     pub tops: Vec<CutNode>,
 }
 
@@ -191,5 +192,37 @@ impl WalkToCuts<'_, '_, '_> {
             let read = depth < self.longest && self.enter(node, depth, self.trie.byte(node));
             node = if read { node + 1 } else { self.trie.end(node) };
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_lies_below_leaves_is_found_by_its_byte() {
+        let trie = Trie::build(&[b"ab", b"ac", b"bb", b"bca", b"d"]).unwrap();
+        let node = |first: u8| trie.subtree(first).start;
+        let leaves = Leaves::new(Vec::new(), &[node(b'a') as u32, node(b'b') as u32], Vec::new(), &trie);
+        let below = |bytes: &[u8]| -> Vec<(u8, usize)> {
+            let found = leaves.below(|byte| bytes.contains(&byte));
+            found
+                .concat()
+                .iter()
+                .map(|&node| (trie.byte(node as usize), trie.end(node as usize) - node as usize))
+                .collect()
+        };
+        assert_eq!(below(b"b"), [(b'b', 1), (b'b', 1)]);
+        assert_eq!(below(b"c"), [(b'c', 1), (b'c', 2)]);
+        assert_eq!(below(b"bc").len(), 4);
+        assert!(below(b"ad").is_empty() && !leaves.is_empty());
+    }
+
+    #[test]
+    fn tops_are_kept_where_leaves_are_many() {
+        let trie = Trie::build(&[b"ab"]).unwrap();
+        let tops = || vec![CutNode { node: 0, path: Box::from(*b"a") }];
+        let n_tops = |leaves: usize| Leaves::new(Vec::new(), &vec![0; leaves], tops(), &trie).tops.len();
+        assert_eq!((n_tops(MANY_LEAVES), n_tops(MANY_LEAVES + 1)), (0, 1));
     }
 }

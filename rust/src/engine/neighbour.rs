@@ -89,12 +89,14 @@ impl Composer<'_> {
     }
 }
 
-/// Walks a trie from two configurations at once, as long as they differ.
+/// Walks a trie from two configurations at once, as long as they differ: where both are in one place, or neither goes on, all
+/// that lies below fares alike.
 struct Pair<'e, 'w> {
     walker: ConfigWalker<'e, 'w>,
     sink: u32,
     /// The tokens where they do.
     apart: Vec<u32>,
+    /// Nodes that may still be looked at; at 0 the walk was given up.
     left: usize,
 }
 

@@ -100,7 +100,7 @@ impl Plans {
         found
     }
 
-    /// A character of the large class that leads a state to another, which stays where it is on a larger one.
+    /// A character of a large class that leads a state to its neighbour, which stays where it is on a larger class; see `neighbour`.
     pub fn neighbour(&mut self, program: &Program, state: StateId) -> Option<u8> {
         if let Some(&known) = self.neighbours.get(&state) {
             return known;
@@ -283,5 +283,40 @@ fn is_large(class: &CharSet) -> bool {
     n_letters(class) >= MIN_LETTERS || n_others(class) >= MIN_OTHERS || {
         let digits = contains(class, &vec![(u32::from(b'0'), u32::from(b'9'))]);
         digits && n_letters(class) >= MIN_HEX_LETTERS
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compile::ir::Ir;
+    use crate::compile::kept::Kept;
+    use crate::compile::{CompileLimits, compile};
+
+    /// Of the first state of a rule that reads a character of a class, and then any of another; or a word.
+    fn neighbour(first: [char; 2], then: [char; 2], word: &str) -> Option<u8> {
+        let bounds = first.into_iter().chain(then).flat_map(|bound| u32::from(bound).to_le_bytes());
+        let blob: Vec<u8> = bounds.chain(word.bytes()).collect();
+        let records: [&[u32]; 6] = [
+            &[3, 2, 0, 8],
+            &[3, 2, 8, 8],
+            &[6, 3, 1, 0, u32::MAX],
+            &[4, 2, 0, 2],
+            &[1, 2, 16, word.len() as u32],
+            &[5, 2, 3, 4],
+        ];
+        let words = records.concat();
+        let ir = Ir::read(&words, &blob, vec![5], vec!["root".into()], 0).expect("a record");
+        let program = compile(&ir, CompileLimits::default(), &Kept::default()).expect("a format");
+        Plans::default().neighbour(&program, Program::START)
+    }
+
+    #[test]
+    fn a_neighbour_stays_on_a_larger_class() {
+        assert_eq!(neighbour(['b', 'z'], ['a', 'z'], "an"), Some(b'b'));
+        // The same class: that is a plan. None that contains it. A class that few tokens begin with.
+        assert_eq!(neighbour(['b', 'z'], ['b', 'z'], "an"), None);
+        assert_eq!(neighbour(['b', 'z'], ['a', 'y'], "an"), None);
+        assert_eq!(neighbour(['b', 'c'], ['a', 'z'], "an"), None);
     }
 }

@@ -15,6 +15,7 @@ use super::part::Part;
 use super::rests::Rests;
 use super::shared::{Held, SharedKey};
 use super::stack::{CUT, ConfigId, FrameId, Item};
+use super::vocabulary::SHORT;
 use super::walk::{ConfigWalker, Doubt, Found, Place};
 use crate::error::Result;
 use crate::program::Origin;
@@ -32,12 +33,23 @@ pub enum Over {
     Rests(u64, u8),
 }
 
+impl Over {
+    /// Rests and what stays within a rule are not taken apart by length.
+    fn lengths(self) -> Lengths {
+        match self {
+            Over::Vocabulary(lengths) | Over::Outer(_, _, lengths) => lengths,
+            Over::Inside | Over::Rests(..) => Lengths::All,
+        }
+    }
+}
+
 /// Which tokens by their length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Lengths {
     All,
     /// Of at most `SHORT` bytes.
     Short,
+    /// Of more.
     Long,
 }
 
@@ -151,16 +163,10 @@ impl<'e> Composer<'e> {
         based: bool,
     ) -> Result<()> {
         match self.as_far_as_short(shallow) {
-            None => self.walk_lengths(config, shallow, bytes, over(Lengths::All), (Lengths::All, based)),
+            None => self.walk_lengths(config, shallow, bytes, over(Lengths::All), based),
             Some(short) => {
-                self.walk_lengths(
-                    config,
-                    short,
-                    bytes.clone(),
-                    over(Lengths::Short),
-                    (Lengths::Short, based),
-                )?;
-                self.walk_lengths(config, shallow, bytes, over(Lengths::Long), (Lengths::Long, based))
+                self.walk_lengths(config, short, bytes.clone(), over(Lengths::Short), based)?;
+                self.walk_lengths(config, shallow, bytes, over(Lengths::Long), based)
             }
         }
     }
@@ -180,16 +186,18 @@ impl<'e> Composer<'e> {
         Some(self.moves.part(&short))
     }
 
+    /// The same for the tokens of some lengths, with the counts of `shallow` as low as they cannot tell. What lies below a leaf or a
+    /// cut is read from `config` itself, and long tokens below one in a walk over short ones are found there too.
     fn walk_lengths(
         &mut self,
         config: ConfigId,
         shallow: ConfigId,
         bytes: impl Iterator<Item = u8> + Clone,
         over: Over,
-        (lengths, based): (Lengths, bool),
+        based: bool,
     ) -> Result<()> {
         let vocabulary = &self.index.vocabulary;
-        let (trie, longest) = match lengths {
+        let (trie, longest) = match over.lengths() {
             Lengths::All => (&vocabulary.trie, vocabulary.trie.longest()),
             Lengths::Short => (&vocabulary.trie, SHORT),
             Lengths::Long => (vocabulary.long_tokens(), vocabulary.trie.longest()),
@@ -374,9 +382,6 @@ impl<'e> Composer<'e> {
         walker.finish(&mut self.cut)
     }
 }
-
-/// A token of more bytes is a long one: 1,300 of Llama 3's.
-pub const SHORT: usize = 16;
 
 /// More items than this are walked together: each by itself goes through the top of the trie anew.
 const MAX_SINGLE: usize = 16;

@@ -8,7 +8,6 @@ use super::arena::lock;
 use super::chars::CharSet;
 use super::part::{LEVELS, Part};
 use super::shared::Shared;
-use super::skeleton::SHORT;
 use super::token_chars::TokenChars;
 use crate::compile::kept::Kept;
 use crate::error::{Error, Result};
@@ -20,6 +19,9 @@ const MAX_PART_BYTES: usize = 48 << 20;
 
 /// One token in so many begins with a byte that is a lead: half of Llama 3's begin with a blank, and a walk over them takes 3 ms.
 const MIN_LED: usize = 8;
+
+/// A token of more bytes is a long one: 1,300 of Llama 3's. Near the bound of a count they are walked apart; see `skeleton`.
+pub const SHORT: usize = 16;
 
 /// About what an entry of the table of parts takes.
 const CLASS_BYTES: usize = 64;
@@ -39,6 +41,7 @@ pub struct Vocabulary {
     blob: Vec<u8>,
     offsets: Vec<u32>,
     chars: OnceLock<TokenChars>,
+    /// Of tokens of more than `SHORT` bytes, once they were asked for.
     long_tokens: OnceLock<Trie>,
     parts: Mutex<Parts>,
     /// What formats found out about rules that others have too.
@@ -50,17 +53,18 @@ pub struct Vocabulary {
 #[derive(Debug, Default)]
 struct Parts {
     /// None: the class leaves too many rests.
-    by_class: ByClass,
+    by_key: ByKey,
     /// What was asked for before the last turn and not since.
-    old: ByClass,
+    old: ByKey,
 }
 
-/// By the lead of the part, and its class.
-type ByClass = FxHashMap<(Option<u8>, CharSet), Option<Arc<Part>>>;
+/// The lead of a part, if it has one, and its class.
+type PartKey = (Option<u8>, CharSet);
+type ByKey = FxHashMap<PartKey, Option<Arc<Part>>>;
 
 impl Parts {
-    fn find(&mut self, key: &(Option<u8>, CharSet)) -> Option<Option<Arc<Part>>> {
-        if let Some(known) = self.by_class.get(key) {
+    fn find(&mut self, key: &PartKey) -> Option<Option<Arc<Part>>> {
+        if let Some(known) = self.by_key.get(key) {
             return Some(known.clone());
         }
         let known = self.old.remove(key)?;
@@ -68,24 +72,24 @@ impl Parts {
         Some(known)
     }
 
-    fn add(&mut self, key: (Option<u8>, CharSet), part: Option<Arc<Part>>) {
+    fn add(&mut self, key: PartKey, part: Option<Arc<Part>>) {
         // Parts grow with what is asked of them.
-        if bytes(&self.by_class) > MAX_PART_BYTES / 2 {
-            self.old = std::mem::take(&mut self.by_class);
+        if bytes(&self.by_key) > MAX_PART_BYTES / 2 {
+            self.old = std::mem::take(&mut self.by_key);
         }
-        self.by_class.insert(key, part);
+        self.by_key.insert(key, part);
     }
 
-    fn all(&self) -> impl Iterator<Item = (&(Option<u8>, CharSet), &Option<Arc<Part>>)> {
-        self.by_class.iter().chain(&self.old)
+    fn all(&self) -> impl Iterator<Item = (&PartKey, &Option<Arc<Part>>)> {
+        self.by_key.iter().chain(&self.old)
     }
 
     fn heap_bytes(&self) -> usize {
-        bytes(&self.by_class) + bytes(&self.old)
+        bytes(&self.by_key) + bytes(&self.old)
     }
 }
 
-fn bytes(parts: &ByClass) -> usize {
+fn bytes(parts: &ByKey) -> usize {
     let of = |part: &Option<Arc<Part>>| part.as_ref().map_or(0, |part| part.heap_bytes());
     parts.iter().map(|((_, class), part)| of(part) + class.len() * 8 + CLASS_BYTES).sum()
 }
@@ -263,7 +267,7 @@ impl Vocabulary {
         &self.offsets
     }
 
-    /// How many classes have a part.
+    /// How many parts there are, those after a lead with them.
     pub fn n_parts(&self) -> usize {
         lock(&self.parts).all().filter(|(_, part)| part.is_some()).count()
     }
@@ -284,10 +288,62 @@ mod tests {
         add(&mut parts, 0..5);
         assert_eq!(parts.old.len(), 0);
         add(&mut parts, 5..6);
-        assert_eq!((parts.old.len(), parts.by_class.len()), (5, 1));
+        assert_eq!((parts.old.len(), parts.by_key.len()), (5, 1));
         assert!(parts.find(&class(3)).is_some());
         add(&mut parts, 6..10);
         assert!(parts.find(&class(2)).is_none() && parts.find(&class(3)).is_some());
         assert!(parts.heap_bytes() < MAX_PART_BYTES + MAX_PART_BYTES / 2);
+    }
+
+    fn vocabulary(tokens: &[&[u8]]) -> Vocabulary {
+        let mut offsets = vec![0i64];
+        tokens.iter().for_each(|token| offsets.push(offsets.last().unwrap() + token.len() as i64));
+        Vocabulary::new(tokens.concat(), &offsets, Vec::new()).unwrap()
+    }
+
+    #[test]
+    fn a_lead_is_what_many_tokens_begin_with() {
+        let few: Vec<Vec<u8>> = (0..24).map(|at| vec![b'a' + at]).collect();
+        let with = |n: usize| -> Vec<&[u8]> {
+            let blanks: [&[u8]; 4] = [b" ", b" a", b" b", b" c"];
+            few.iter().map(Vec::as_slice).chain(blanks[..n].iter().copied()).collect()
+        };
+        assert_eq!(vocabulary(&with(3)).lead(), None);
+        assert_eq!(vocabulary(&with(4)).lead(), Some(b' '));
+    }
+
+    #[test]
+    fn long_tokens_have_their_ids_in_a_trie_of_their_own() {
+        let long = [b'x'; SHORT + 1];
+        let vocabulary = vocabulary(&[b"x", &long[..SHORT], &long]);
+        let trie = vocabulary.long_tokens();
+        let ids: Vec<u32> =
+            (0..trie.n_nodes()).map(|node| trie.id(node)).filter(|&id| id != trie.sink()).collect();
+        assert_eq!((ids, trie.sink()), (vec![2], vocabulary.trie.sink()));
+    }
+
+    #[test]
+    fn a_part_after_a_lead_tells_of_what_comes_after_it() {
+        let tokens: [&[u8]; 9] =
+            [b" ab", b"ab", b" ", b"  a", b" a!", b" a b", b" \xC3\xA9", b" abcdefghijklmnopqrst", b" !"];
+        let vocabulary = vocabulary(&tokens);
+        let part = vocabulary.part_after(Some(b' '), &vec![(0x61, 0x7A), (0xE9, 0xE9)]).unwrap();
+        let runs = |longest: u32| -> Vec<u32> {
+            let (words, beyond) = part.runs(longest, &vocabulary);
+            let is_beyond = |id: u32| beyond.iter().any(|run| run.1 == id);
+            crate::mask::set_bits(words).filter(|&id| !is_beyond(id)).collect()
+        };
+        // Characters are counted after the lead, and a blank that is not in the class ends a run.
+        assert_eq!(runs(0), [2]);
+        assert_eq!(runs(1), [2, 6]);
+        assert_eq!(runs(19), [0, 2, 6]);
+        assert_eq!(runs(20), [0, 2, 6, 7]);
+        let on = |byte: u8| part.rests(crate::engine::rests::group(byte), &vocabulary);
+        assert_eq!(on(b'!').tokens(0, 0, 9), [(0, 8), (1, 4)]);
+        let blanks: Vec<_> = (0..2).flat_map(|rest| on(b' ').tokens(rest, 0, 9)).copied().collect();
+        assert_eq!(blanks, [(0, 3), (1, 5)]);
+        // Without a lead it is another part, and only such are kept on disk.
+        assert!(vocabulary.part(&vec![(0x61, 0x7A), (0xE9, 0xE9)]).is_some_and(|plain| plain.lead.is_none()));
+        assert_eq!((vocabulary.n_parts(), vocabulary.parts().len()), (2, 1));
     }
 }

@@ -79,7 +79,7 @@ impl<'e> Place<'e> {
         Place { config, depth: u16::try_from(length).unwrap_or(TANGLED), before, end: 0 }
     }
 
-    /// Whether all that follows fares alike from both.
+    /// Whether all that follows fares alike from both, which are places on one node: there `depth` says nothing.
     #[inline(always)]
     pub fn is_same(&self, other: &Place) -> bool {
         std::ptr::eq(self.config, other.config) && (self.before, self.end) == (other.before, other.end)
