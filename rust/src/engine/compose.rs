@@ -541,7 +541,7 @@ impl<'e> Composer<'e> {
 }
 
 /// A bitmask without some tokens; the same one, if there are none.
-fn without(words: Arc<[u32]>, tokens: &[u32]) -> Arc<[u32]> {
+pub(super) fn without(words: Arc<[u32]>, tokens: &[u32]) -> Arc<[u32]> {
     if tokens.is_empty() {
         return words;
     }

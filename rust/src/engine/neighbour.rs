@@ -4,12 +4,12 @@
 //! otherwise leads to the state within any other key, which stays where it is. So the mask is the neighbour's but for the
 //! tokens on which the two do not come together: those that begin as a name does.
 
-use super::compose::Composer;
+use super::compose::{Composer, without};
 use super::plan::Kind;
 use super::stack::{ConfigId, Item};
 use super::walk::{ConfigWalker, Found, Place};
 use crate::error::Result;
-use crate::mask::{clear, contains};
+use crate::mask::contains;
 use crate::trie::Walker;
 
 /// Two states that do not come together on more nodes of the trie than this are walked each by itself.
@@ -80,11 +80,8 @@ impl Composer<'_> {
             remove.extend(tokens.iter().filter(|&&id| contains(words, id)));
         }
         for more in &mut self.more {
-            if tokens.iter().any(|&id| contains(more, id)) {
-                let mut words = more.to_vec();
-                tokens.iter().for_each(|&id| clear(&mut words, id));
-                *more = words.into();
-            }
+            let theirs: Vec<u32> = tokens.iter().copied().filter(|&id| contains(more, id)).collect();
+            *more = without(more.clone(), &theirs);
         }
     }
 }
