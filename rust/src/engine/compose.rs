@@ -459,6 +459,13 @@ impl<'e> Composer<'e> {
 
     /// All ids found so far, as one bitmask.
     pub(super) fn dense(&self) -> Arc<[u32]> {
+        let mut words = self.words();
+        self.ids.iter().for_each(|&id| crate::mask::set(&mut words, id));
+        words.into()
+    }
+
+    /// The bitmasks taken so far, as one.
+    fn words(&self) -> Vec<u32> {
         let mut words = vec![0; self.index.vocabulary.n_words()];
         if let Some((base, remove)) = &self.base {
             words.copy_from_slice(base);
@@ -467,8 +474,7 @@ impl<'e> Composer<'e> {
         for more in &self.more {
             words.iter_mut().zip(more.iter()).for_each(|(word, more)| *word |= more);
         }
-        self.ids.iter().for_each(|&id| crate::mask::set(&mut words, id));
-        words.into()
+        words
     }
 
     fn take_runs(&mut self, part: &Part, longest: u32) {
@@ -518,25 +524,18 @@ impl<'e> Composer<'e> {
     }
 
     fn finish(&mut self) -> Mask {
-        let vocabulary = &self.index.vocabulary;
+        let ordinary = self.index.vocabulary.ordinary.as_ref();
         let ids = std::mem::take(&mut self.ids);
-        let (base, remove) = match self.base.take() {
-            Some((base, remove)) => (Some(base), remove),
-            None => (None, Vec::new()),
-        };
+        let removes = self.base.as_ref().is_some_and(|(_, remove)| !remove.is_empty());
+        if removes && !self.more.is_empty() {
+            return patch(Some(self.words().into()), Vec::new(), ids, ordinary);
+        }
+        let (base, remove) = self.base.take().unzip();
         if self.more.is_empty() {
-            return patch(base, remove, ids, vocabulary.ordinary.as_ref());
+            return patch(base, remove.unwrap_or_default(), ids, ordinary);
         }
-        if remove.is_empty() {
-            let bases = base.into_iter().chain(std::mem::take(&mut self.more)).collect();
-            return patch(Some(self.moves.cache.united(bases)), remove, ids, vocabulary.ordinary.as_ref());
-        }
-        let mut words = base.expect("more runs come after the first").to_vec();
-        remove.iter().for_each(|&id| crate::mask::clear(&mut words, id));
-        for more in &self.more {
-            words.iter_mut().zip(more.iter()).for_each(|(word, more)| *word |= more);
-        }
-        patch(Some(words.into()), Vec::new(), ids, vocabulary.ordinary.as_ref())
+        let bases = base.into_iter().chain(std::mem::take(&mut self.more)).collect();
+        patch(Some(self.moves.cache.united(bases)), Vec::new(), ids, ordinary)
     }
 }
 

@@ -260,8 +260,8 @@ fn made_of(class: &CharSet, ascii: u128, table: &Table, vocabulary: &Vocabulary)
     let (mut words, whole): (Vec<u32>, Vec<u32>) = chars.made_of(ascii).unzip();
     let class_blocks = Blocks::new(class);
     for &(id, blocks) in chars.blocks().iter().filter(|token| contains(&whole, token.0)) {
-        let text = std::str::from_utf8(vocabulary.bytes(id)).expect("it was made of whole characters");
         let in_class = || {
+            let text = std::str::from_utf8(vocabulary.bytes(id)).expect("it was made of whole characters");
             let mut past = text.chars().filter(|char| !char.is_ascii());
             past.all(|char| table.cut(char.encode_utf8(&mut [0; 4]).as_bytes()).1 == 1)
         };
