@@ -1,22 +1,24 @@
 //! What nodes that remember mean: which members, items and digits may follow what was read.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::compile::Budget;
 use crate::compile::bare_words::{BareWords, SharedWords};
-use crate::compile::words::{FewWords, Range};
+use crate::compile::words::{self, FewWords};
 use crate::decimal::DecimalSet;
 use crate::error::Result;
-use crate::program::{Action, ByteEdge, Guard, Program, StateId};
+use crate::program::{Action, ByteEdge, Ending, Guard, NO_ACTION, Program, StateId};
 
 /// A language with more words than this is taken to have one that was not read yet.
 pub const MAX_WORDS: usize = 4_096;
 
 pub type Words = Vec<Box<[u8]>>;
 
-#[derive(Debug, Clone)]
+/// What one rule keeps to. Programs share it: its states are counted from the first of the rule.
+#[derive(Debug)]
 pub enum Memory {
     Members(Members),
     Items(Items),
@@ -24,33 +26,6 @@ pub enum Memory {
 }
 
 impl Memory {
-    /// The same for states that are numbered otherwise; `None`: the state is not there.
-    pub fn moved(&self, number: impl Fn(StateId) -> Option<StateId>) -> Memory {
-        // Each field by itself: a clone of all copies the tables that are made anew.
-        match self {
-            Memory::Members(members) => Memory::Members(Members {
-                ordered: members.ordered,
-                min: members.min,
-                max: members.max,
-                json: members.json,
-                required: members.required.clone(),
-                names: Arc::clone(&members.names),
-                has_open: members.has_open,
-                written: members.written.clone(),
-                below: renumbered(&members.below, &number),
-                open_languages: members.open_languages.clone(),
-                open_words: members.open_words.clone(),
-                words: renumbered(&members.words, &number),
-                after: members.after.clone(),
-                next_required: members.next_required.clone(),
-            }),
-            Memory::Items(items) => {
-                Memory::Items(Items { words: renumbered(&items.words, &number), ..items.clone() })
-            }
-            Memory::Decimal(set) => Memory::Decimal(set.clone()),
-        }
-    }
-
     /// About how many bytes it holds on the heap.
     pub fn heap_bytes(&self) -> usize {
         match self {
@@ -63,15 +38,6 @@ impl Memory {
             Memory::Decimal(_) => size_of::<DecimalSet>(),
         }
     }
-}
-
-fn renumbered<T: Clone>(
-    map: &FxHashMap<StateId, T>,
-    number: impl Fn(StateId) -> Option<StateId>,
-) -> FxHashMap<StateId, T> {
-    let mut made = FxHashMap::with_capacity_and_hasher(map.len(), Default::default());
-    made.extend(map.iter().filter_map(|(&state, value)| Some((number(state)?, value.clone()))));
-    made
 }
 
 /// A list counts once, however many states have it.
@@ -87,20 +53,21 @@ fn words_bytes(words: &[Box<[u8]>]) -> usize {
 }
 
 /// Keys and values, no key twice.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub struct Members {
     pub ordered: bool,
     pub min: u32,
     pub max: u32,
     pub json: bool,
     pub required: Vec<bool>,
-    /// What each declared key is, whatever its spelling.
-    pub names: Arc<FxHashMap<Box<[u8]>, u32>>,
+    /// What each declared key is, whatever its spelling; only open keys ask.
+    pub names: FxHashMap<Box<[u8]>, u32>,
     pub has_open: bool,
+    /// Some state within open keys may have few texts to its end.
+    pub some_few: bool,
     /// Declared members that have a value at all.
     pub written: Vec<bool>,
-    /// For each state within declared keys: the members below it, ascending.
-    pub below: FxHashMap<StateId, Arc<[u32]>>,
+    pub below: Below,
     /// For each open language: its keys by identity, without the declared ones, if they are few.
     pub open_languages: Vec<Option<Words>>,
     /// All open keys that have a value, if they are few.
@@ -132,12 +99,11 @@ impl Written<'_> {
 impl Members {
     fn heap_bytes(&self) -> usize {
         let names: usize = self.names.keys().map(|name| name.len() + 32).sum();
-        let below: usize = self.below.values().map(|members| size_of_val(&**members) + 32).sum();
         let open =
             self.open_languages.iter().flatten().chain(&self.open_words).map(|words| words_bytes(words));
         let words = shared_bytes(&self.words);
         let places = 10 * self.required.len();
-        names + below + open.sum::<usize>() + words + places
+        names + self.below.heap_bytes() + open.sum::<usize>() + words + places
     }
 
     fn missing(&self, written: Written) -> u32 {
@@ -210,32 +176,52 @@ impl Members {
     }
 
     /// All keys of some open languages, if they are few.
-    pub fn words_of(&self, open: &FxHashSet<u32>) -> Option<Words> {
+    pub fn words_of(&self, open: &[bool]) -> Option<Words> {
         let mut all = Words::new();
-        for (_, words) in (0u32..).zip(&self.open_languages).filter(|(number, _)| open.contains(number)) {
+        for (words, _) in self.open_languages.iter().zip(open).filter(|&(_, &open)| open) {
             all.extend(words.as_ref()?.iter().cloned());
         }
         Some(all)
     }
 
-    fn settle(&mut self, written: Vec<bool>, open: &FxHashSet<u32>) {
-        self.has_open = !open.is_empty();
+    /// Find out what hangs on which declared members, and which languages of open keys, have a value.
+    fn settle(&mut self, open: &[bool]) {
+        self.has_open = open.contains(&true);
         self.open_words = self.words_of(open);
-        let n = written.len();
+        let n = self.written.len();
         self.after = vec![0; n + 1];
         self.next_required = vec![u32::MAX; n + 1];
         for member in (0..n).rev() {
-            self.after[member] = self.after[member + 1] + u32::from(written[member]);
+            self.after[member] = self.after[member + 1] + u32::from(self.written[member]);
             let required = self.required[member];
             self.next_required[member] =
                 if required { member as u32 } else { self.next_required[member + 1] };
         }
-        self.written = written;
+    }
+}
+
+/// For each state within declared keys: the members below it.
+#[derive(Debug, Default)]
+pub struct Below {
+    /// Where those of a state are in `members`; an empty range for a state that is not within declared keys.
+    spans: Vec<Range<u32>>,
+    members: Vec<u32>,
+}
+
+impl Below {
+    /// The members below a state, ascending.
+    pub fn of(&self, state: StateId) -> Option<&[u32]> {
+        let span = self.spans.get(state as usize).filter(|span| !span.is_empty())?;
+        Some(&self.members[span.start as usize..span.end as usize])
+    }
+
+    fn heap_bytes(&self) -> usize {
+        self.spans.len() * size_of::<Range<u32>>() + self.members.len() * size_of::<u32>()
     }
 }
 
 /// Items, no two alike.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub struct Items {
     pub min: u32,
     pub max: u32,
@@ -248,45 +234,41 @@ pub struct Items {
     pub rest_words: Option<Words>,
 }
 
-/// Find out, once the program is laid out, what its guards need to know of it.
-pub fn settle(program: &mut Program, budget: &mut Budget) -> Result<()> {
-    let mut written: FxHashMap<u32, FxHashSet<u32>> = FxHashMap::default();
-    let mut opened: FxHashMap<u32, FxHashSet<u32>> = FxHashMap::default();
-    for edge in &program.byte_edges {
+/// Find out, once the program is laid out, what its guards need to know of it. `memories` are those of its rules.
+pub fn settle(program: &mut Program, mut memories: Vec<Memory>, budget: &mut Budget) -> Result<()> {
+    let mut open = vec![Vec::new(); memories.len()];
+    for edge in program.byte_edges.iter().filter(|edge| edge.action != NO_ACTION) {
         match program.actions[edge.action as usize] {
-            Action::Declare { spec, member } => drop(written.entry(spec).or_default().insert(member)),
-            Action::Close { spec, open } => drop(opened.entry(spec).or_default().insert(open)),
+            Action::Declare { spec, member } => {
+                if let Memory::Members(members) = &mut memories[spec as usize] {
+                    members.written[member as usize] = true;
+                }
+            }
+            Action::Close { spec, open: number } => {
+                let open = &mut open[spec as usize];
+                open.resize(open.len().max(number as usize + 1), false);
+                open[number as usize] = true;
+            }
             _ => {}
         }
     }
-    let below = declared_below(program);
-    let words = few_words(program, budget)?;
-    for (spec, memory) in (0u32..).zip(&mut program.memories) {
-        if let Memory::Members(members) = memory {
-            let found = written.remove(&spec).unwrap_or_default();
-            let written = (0..members.required.len() as u32).map(|member| found.contains(&member)).collect();
-            members.settle(written, &opened.remove(&spec).unwrap_or_default());
+    for (rule, ending) in (0u32..).zip(&program.endings) {
+        if let Ending::Members { spec } = *ending
+            && let Memory::Members(members) = &mut memories[spec as usize]
+        {
+            members.settle(&open[spec as usize]);
+            members.below = DeclaredBelow::new(program, rule).run();
         }
     }
-    let mut n_below = vec![0; program.memories.len()];
-    below.iter().for_each(|state| n_below[state.0 as usize] += 1);
-    for (memory, n) in program.memories.iter_mut().zip(n_below) {
-        if let Memory::Members(members) = memory {
-            members.below.reserve(n);
-        }
-    }
-    for (spec, state, list) in below {
-        if let Memory::Members(members) = &mut program.memories[spec as usize] {
-            members.below.insert(state, list);
-        }
-    }
-    for (spec, state, list) in words {
-        match &mut program.memories[spec as usize] {
+    for (spec, state, list) in few_words(program, &memories, budget)? {
+        let state = program.place_in_rule(state);
+        match &mut memories[spec as usize] {
             Memory::Items(items) => drop(items.words.insert(state, list)),
             Memory::Members(members) => drop(members.words.insert(state, list)),
             Memory::Decimal(_) => {}
         }
     }
+    program.memories = memories.into_iter().map(Arc::new).collect();
     Ok(())
 }
 
@@ -294,33 +276,53 @@ fn is_within(program: &Program, state: StateId) -> bool {
     matches!(program.states[state as usize].guard, Guard::OpenKey { .. } | Guard::Item { .. })
 }
 
-/// For each state within declared keys: the spec, the state, and the members below it.
-fn declared_below(program: &Program) -> Vec<(u32, StateId, Arc<[u32]>)> {
-    let mut found = Vec::new();
-    let mut below = Below { program, known: vec![None; program.states.len()] };
-    // Last states first: then what is below most of them is known from the states that they lead to.
-    for id in (0..program.states.len() as u32).rev() {
-        if let Guard::Key { spec } = program.states[id as usize].guard {
-            found.push((spec, id, below.find(id)));
-        }
-    }
-    found
-}
-
-struct Below<'p> {
+/// The search for the members below the states of one rule.
+struct DeclaredBelow<'p> {
     program: &'p Program,
-    known: Vec<Option<Arc<[u32]>>>,
+    first: StateId,
+    found: Below,
 }
 
-impl Below<'_> {
-    fn find(&mut self, state: StateId) -> Arc<[u32]> {
-        let below = match self.program.byte_edges(state) {
-            [edge] if self.member(edge).is_none() => self.known[edge.target as usize].clone(),
-            edges => self.united(edges),
-        };
-        let below = below.unwrap_or_else(|| self.search(state));
-        self.known[state as usize] = Some(Arc::clone(&below));
-        below
+impl<'p> DeclaredBelow<'p> {
+    fn new(program: &'p Program, rule: u32) -> Self {
+        let states = program.states_of(rule);
+        let spans = vec![0..0; states.len()];
+        DeclaredBelow { program, first: states.start, found: Below { spans, members: Vec::new() } }
+    }
+
+    fn run(mut self) -> Below {
+        // Last states first: then what is below most of them is known from the states that they lead to.
+        for place in (0..self.found.spans.len()).rev() {
+            let state = self.first + place as u32;
+            if let Guard::Key { .. } = self.program.states[state as usize].guard {
+                self.found.spans[place] = self.span(state);
+            }
+        }
+        self.found
+    }
+
+    fn span(&mut self, state: StateId) -> Range<u32> {
+        let edges = self.program.byte_edges(state);
+        if let [edge] = edges
+            && self.member(edge).is_none()
+            && let Some(span) = self.known(edge.target)
+        {
+            return span;
+        }
+        let start = self.found.members.len();
+        if !self.unite(edges) {
+            self.found.members.truncate(start);
+            self.search(state);
+        }
+        let members = &mut self.found.members[start..];
+        members.sort_unstable();
+        let kept = first_of_each(members);
+        self.found.members.truncate(start + kept);
+        start as u32..self.found.members.len() as u32
+    }
+
+    fn known(&self, state: StateId) -> Option<Range<u32>> {
+        Some(self.found.spans[(state - self.first) as usize].clone()).filter(|span| !span.is_empty())
     }
 
     fn member(&self, edge: &ByteEdge) -> Option<u32> {
@@ -330,54 +332,70 @@ impl Below<'_> {
         }
     }
 
-    /// What is below some edges, if it is known where they lead.
-    fn united(&self, edges: &[ByteEdge]) -> Option<Arc<[u32]>> {
-        let mut found = Vec::new();
+    /// Add what is below some edges; false if it is not known where they lead.
+    fn unite(&mut self, edges: &[ByteEdge]) -> bool {
         for edge in edges {
-            match self.member(edge) {
-                Some(member) => found.push(member),
-                None => found.extend_from_slice(self.known[edge.target as usize].as_ref()?),
+            if let Some(member) = self.member(edge) {
+                self.found.members.push(member);
+            } else if let Some(span) = self.known(edge.target) {
+                self.found.members.extend_from_within(span.start as usize..span.end as usize);
+            } else {
+                return false;
             }
         }
-        Some(sorted(found))
+        true
     }
 
-    fn search(&self, state: StateId) -> Arc<[u32]> {
+    fn search(&mut self, state: StateId) {
         let mut seen = FxHashSet::from_iter([state]);
         let mut open = vec![state];
-        let mut found = Vec::new();
         while let Some(state) = open.pop() {
             for edge in self.program.byte_edges(state) {
                 match self.member(edge) {
-                    Some(member) => found.push(member),
+                    Some(member) => self.found.members.push(member),
                     None if seen.insert(edge.target) => open.push(edge.target),
                     None => {}
                 }
             }
         }
-        sorted(found)
     }
 }
 
-fn sorted(mut members: Vec<u32>) -> Arc<[u32]> {
-    members.sort_unstable();
-    members.dedup();
-    members.into()
+/// Put the first of each run of equal numbers in front; returns how many there are.
+fn first_of_each(sorted: &mut [u32]) -> usize {
+    let mut kept = 0;
+    for at in 0..sorted.len() {
+        if at == 0 || sorted[at] != sorted[at - 1] {
+            sorted[kept] = sorted[at];
+            kept += 1;
+        }
+    }
+    kept
 }
 
 /// For each state within an open key or an item from where few texts lead to its end: the spec, the state, those texts.
-fn few_words(program: &Program, budget: &mut Budget) -> Result<Vec<(u32, StateId, SharedWords)>> {
-    let states: Vec<StateId> =
-        (0..program.states.len() as u32).filter(|&state| is_within(program, state)).collect();
-    if states.is_empty() {
+fn few_words(
+    program: &Program,
+    memories: &[Memory],
+    budget: &mut Budget,
+) -> Result<Vec<(u32, StateId, SharedWords)>> {
+    let none = |memory: &Memory| match memory {
+        // Most objects take any key: then it is known of its language, and not looked for in each of them.
+        Memory::Members(members) => !members.some_few && !members.json,
+        Memory::Items(_) => false,
+        Memory::Decimal(_) => true,
+    };
+    if memories.iter().all(none) {
         return Ok(Vec::new());
     }
+    let states: Vec<StateId> =
+        (0..program.states.len() as u32).filter(|&state| is_within(program, state)).collect();
     // The places of states among them, where they are any.
     let mut place = vec![u32::MAX; program.states.len()];
     (0..).zip(&states).for_each(|(at, &state)| place[state as usize] = at);
     // One more state, where closing bytes lead.
     let end = states.len() as u32;
-    let edges = |at: u32, found: &mut Vec<Range>| {
+    let edges = |at: u32, found: &mut Vec<words::Range>| {
         let Some(&state) = states.get(at as usize) else { return };
         for edge in program.byte_edges(state) {
             match program.actions[edge.action as usize] {
@@ -390,11 +408,11 @@ fn few_words(program: &Program, budget: &mut Budget) -> Result<Vec<(u32, StateId
         }
     };
     let ends = |at: u32| states.get(at as usize).is_none_or(|&state| may_end(program, state));
-    let begins = begins_of_values(program, &place);
+    let begins = begins_of_values(program, memories, &place);
     let bare = if begins.is_empty() {
         None
     } else {
-        let all = |at: u32, found: &mut Vec<Range>| match at == end + 1 {
+        let all = |at: u32, found: &mut Vec<words::Range>| match at == end + 1 {
             true => found.extend_from_slice(&begins),
             false => edges(at, found),
         };
@@ -407,7 +425,7 @@ fn few_words(program: &Program, budget: &mut Budget) -> Result<Vec<(u32, StateId
         else {
             continue;
         };
-        let bare = bare.as_ref().filter(|_| is_json(program, spec));
+        let bare = bare.as_ref().filter(|_| is_json(memories, spec));
         let words = match bare.and_then(|bare| bare.words(at)) {
             Some(shared) => Some(shared.clone()),
             None => few.words(at).map(|words| words.into_iter().map(Vec::into_boxed_slice).collect()),
@@ -423,8 +441,8 @@ fn few_words(program: &Program, budget: &mut Budget) -> Result<Vec<(u32, StateId
 }
 
 /// Whether keys or items are compared as the JSON values that they spell.
-fn is_json(program: &Program, spec: u32) -> bool {
-    match &program.memories[spec as usize] {
+fn is_json(memories: &[Memory], spec: u32) -> bool {
+    match &memories[spec as usize] {
         Memory::Items(items) => items.json,
         Memory::Members(members) => members.json,
         Memory::Decimal(_) => false,
@@ -432,15 +450,15 @@ fn is_json(program: &Program, spec: u32) -> bool {
 }
 
 /// The edges that begin what is compared as JSON values; `place` numbers the states within keys and items.
-fn begins_of_values(program: &Program, place: &[u32]) -> Vec<Range> {
-    if !(0..program.memories.len() as u32).any(|spec| is_json(program, spec)) {
+fn begins_of_values(program: &Program, memories: &[Memory], place: &[u32]) -> Vec<words::Range> {
+    if !(0..memories.len() as u32).any(|spec| is_json(memories, spec)) {
         return Vec::new();
     }
     let mut found = Vec::new();
     for state in (0..program.states.len() as u32).filter(|&state| place[state as usize] == u32::MAX) {
         for edge in program.byte_edges(state) {
             match program.states[edge.target as usize].guard {
-                Guard::Item { spec, .. } | Guard::OpenKey { spec } if is_json(program, spec) => {
+                Guard::Item { spec, .. } | Guard::OpenKey { spec } if is_json(memories, spec) => {
                     found.push((edge.low, edge.high, place[edge.target as usize]));
                 }
                 _ => {}

@@ -1,6 +1,7 @@
 //! A compiled format: the automata of all rules in one table. Immutable, shared by everything that runs it.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 pub use crate::compile::draft::{Action, Ending, Guard};
 use crate::memory::Memory;
@@ -90,6 +91,43 @@ pub struct Origin {
     pub rule: u32,
 }
 
+/// What a rule is called.
+#[derive(Debug, Clone, Copy)]
+pub enum Name {
+    /// As the rule of the format with this number.
+    Given(u32),
+    /// After what it is.
+    Kind(&'static str),
+    /// A counted loop, by its bounds.
+    Counted { min: u32, max: u32 },
+}
+
+/// Names of the rules of a program, for messages and statistics.
+#[derive(Debug, Default)]
+pub struct Names {
+    /// Those of the format's rules.
+    pub given: Vec<String>,
+    /// For each rule of the program.
+    pub rules: Vec<Name>,
+}
+
+impl Names {
+    /// The name of a rule of the program.
+    pub fn of(&self, rule: usize) -> String {
+        match self.rules[rule] {
+            Name::Given(given) => self.given[given as usize].clone(),
+            Name::Kind(kind) => kind.into(),
+            Name::Counted { min, max: UNBOUNDED } => format!("{{{min},}}"),
+            Name::Counted { min, max } => format!("{{{min},{max}}}"),
+        }
+    }
+
+    fn heap_bytes(&self) -> usize {
+        let given = self.given.iter().map(|name| name.len() + size_of::<String>());
+        given.sum::<usize>() + self.rules.len() * size_of::<Name>()
+    }
+}
+
 #[derive(Debug)]
 pub struct Program {
     pub states: Vec<State>,
@@ -101,17 +139,18 @@ pub struct Program {
     pub endings: Vec<Ending>,
     /// Whether each rule keeps something of its own: it starts with nothing kept then.
     pub remembers: Vec<bool>,
-    pub memories: Vec<Memory>,
-    /// Where each rule comes from. Its first state is the first with its number in `State::rule`.
+    pub memories: Vec<Arc<Memory>>,
+    /// Where each rule comes from.
     pub origins: Vec<Origin>,
-    /// Names of the rules, for messages and statistics.
-    pub names: Vec<String>,
+    /// The first state of each rule, and one past the last state: the states of a rule are side by side.
+    pub starts: Vec<StateId>,
+    pub names: Names,
     /// Ascending: every count that some guard of the rule compares with.
     pub thresholds: Vec<Vec<u32>>,
     /// The root may be the empty text.
     pub nullable: bool,
     /// Bytes that no edge of the program tells apart have one class.
-    pub classes: Box<[u8; 256]>,
+    pub classes: [u8; 256],
     pub n_classes: usize,
     /// The lowest byte of each class.
     pub first_bytes: Vec<u8>,
@@ -131,11 +170,24 @@ impl Program {
         let (Guard::Item { spec, .. } | Guard::OpenKey { spec }) = self.states[state as usize].guard else {
             return false;
         };
-        match &self.memories[spec as usize] {
-            Memory::Items(items) => items.words.contains_key(&state),
-            Memory::Members(members) => members.words.contains_key(&state),
+        match &*self.memories[spec as usize] {
+            Memory::Items(items) => items.words.contains_key(&self.place_in_rule(state)),
+            Memory::Members(members) => members.words.contains_key(&self.place_in_rule(state)),
             Memory::Decimal(_) => false,
         }
+    }
+
+    pub fn n_rules(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    pub fn states_of(&self, rule: u32) -> Range<StateId> {
+        self.starts[rule as usize]..self.starts[rule as usize + 1]
+    }
+
+    /// Which state of its rule a state is. Memories know states by that.
+    pub fn place_in_rule(&self, state: StateId) -> StateId {
+        state - self.starts[self.states[state as usize].rule as usize]
     }
 
     pub fn call_edges(&self, state: StateId) -> &[CallEdge] {
@@ -184,8 +236,9 @@ impl Program {
             + self.endings.len() * (size_of::<Ending>() + 1)
             + self.origins.len() * size_of::<Origin>()
             + self.thresholds.iter().map(|all| size_of_val(&**all) + size_of::<Vec<u32>>()).sum::<usize>()
-            + self.memories.iter().map(Memory::heap_bytes).sum::<usize>()
-            + self.names.iter().map(|name| name.len() + size_of::<String>()).sum::<usize>()
+            + self.memories.iter().map(|memory| memory.heap_bytes()).sum::<usize>()
+            + self.starts.len() * size_of::<StateId>()
+            + self.names.heap_bytes()
     }
 
     pub fn n_edges(&self) -> usize {
@@ -194,7 +247,7 @@ impl Program {
 
     /// The name, the states and the bytes of each rule, most bytes first.
     pub fn sizes_by_rule(&self) -> Vec<(String, usize, usize)> {
-        let mut all: Vec<_> = self.names.iter().map(|name| (name.clone(), 0, 0)).collect();
+        let mut all: Vec<_> = (0..self.n_rules()).map(|rule| (self.names.of(rule), 0, 0)).collect();
         for state in &self.states {
             let (_, states, bytes) = &mut all[state.rule as usize];
             *states += 1;

@@ -86,7 +86,7 @@ impl BareWords {
         if !places.iter().any(has_ways) && !edges.iter().enumerate().any(some) {
             return Ok(None);
         }
-        let component = components(n, |state| edges[state as usize].iter().map(|edge| edge.2));
+        let component = components(n, |state, at| edges[state as usize].get(at as usize).map(|edge| edge.2));
         let n_components = component.iter().map(|&id| id as usize + 1).max().unwrap_or(0);
         let words = vec![None; n_components];
         let fixed = vec![false; n_components];

@@ -251,7 +251,7 @@ struct Component {
 /// Components of the states that have a way to the end, those nearest to the end first.
 fn by_component(out: &[Vec<(u32, u32)>], shortest: &[u32]) -> Vec<Component> {
     let numbers =
-        super::components::components(out.len(), |state| out[state as usize].iter().map(|edge| edge.0));
+        super::components::components(out.len(), |state, at| Some(out[state as usize].get(at as usize)?.0));
     let n = numbers.iter().max().map_or(0, |&last| last as usize + 1);
     let mut components: Vec<Component> =
         (0..n).map(|_| Component { states: Vec::new(), cyclic: false }).collect();

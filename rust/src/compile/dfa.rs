@@ -22,7 +22,7 @@ const DEAD: u32 = u32::MAX;
 #[derive(Debug)]
 pub struct Dfa {
     /// The class of each byte; bytes of a class are never told apart.
-    classes: Box<[u8; 256]>,
+    classes: [u8; 256],
     n_classes: usize,
     /// At `state * n_classes + class`: the next state, or `DEAD`.
     next: Vec<u32>,
@@ -31,6 +31,7 @@ pub struct Dfa {
     runs: Vec<(u8, u8)>,
     /// Whether there are too many texts to list them: every node that remembers asks that again.
     endless: OnceLock<bool>,
+    few_ends: OnceLock<bool>,
     repeats: OnceLock<Repeats>,
 }
 
@@ -45,13 +46,14 @@ pub enum Repeats {
 }
 
 impl Dfa {
-    fn new(classes: Box<[u8; 256]>, n_classes: usize, next: Vec<u32>, accept: Vec<bool>) -> Dfa {
-        let (runs, endless, repeats) = (Vec::new(), OnceLock::new(), OnceLock::new());
-        Dfa { classes, n_classes, next, accept, runs, endless, repeats }
+    fn new(classes: [u8; 256], n_classes: usize, next: Vec<u32>, accept: Vec<bool>) -> Dfa {
+        let (runs, endless, few_ends, repeats) =
+            (Vec::new(), OnceLock::new(), OnceLock::new(), OnceLock::new());
+        Dfa { classes, n_classes, next, accept, runs, endless, few_ends, repeats }
     }
 
     pub fn copy(&self) -> Dfa {
-        let mut copy = Dfa::new(self.classes.clone(), self.n_classes, self.next.clone(), self.accept.clone());
+        let mut copy = Dfa::new(self.classes, self.n_classes, self.next.clone(), self.accept.clone());
         copy.runs.clone_from(&self.runs);
         copy
     }
@@ -108,6 +110,15 @@ impl Dfa {
         words
     }
 
+    /// Whether some state that is no end has few texts before it.
+    pub fn has_few_ends(&self) -> bool {
+        *self.few_ends.get_or_init(|| {
+            let edges = |state: u32, edges: &mut Vec<(u8, u8, u32)>| edges.extend(self.outgoing(state));
+            let few = FewWords::new(self.accept.len(), |state| self.accepts(state), edges, MAX_WORDS);
+            (0..self.n_states()).any(|state| !self.accepts(state) && few.has_few(state))
+        })
+    }
+
     /// All texts of a language, if they are few; of a language of JSON values, one for each value.
     pub fn few_words(&self, json: bool, budget: &mut Budget) -> Result<Option<Vec<Vec<u8>>>> {
         let words = self.words();
@@ -132,7 +143,7 @@ impl Dfa {
     fn find_repeats(&self) -> Repeats {
         let edges: Vec<Vec<(u8, u8, u32)>> =
             (0..self.n_states()).map(|state| self.outgoing(state).collect()).collect();
-        let targets = |state: u32| edges[state as usize].iter().map(|edge| edge.2);
+        let targets = |state: u32, at: u32| Some(edges[state as usize].get(at as usize)?.2);
         let component = super::components::components(edges.len(), targets);
         if edges.is_empty() {
             return Repeats::Nothing;
@@ -311,7 +322,7 @@ impl Dfa {
             }
             at += 1;
         }
-        let mut dfa = Dfa::new(self.classes.clone(), self.n_classes, next, accept);
+        let mut dfa = Dfa::new(self.classes, self.n_classes, next, accept);
         dfa.runs = runs(&dfa.classes);
         dfa
     }
@@ -324,7 +335,7 @@ impl HeapBytes for Dfa {
 }
 
 fn empty() -> Dfa {
-    Dfa::new(Box::new([0; 256]), 1, Vec::new(), Vec::new())
+    Dfa::new([0; 256], 1, Vec::new(), Vec::new())
 }
 
 fn runs(classes: &[u8; 256]) -> Vec<(u8, u8)> {
@@ -339,8 +350,8 @@ fn runs(classes: &[u8; 256]) -> Vec<(u8, u8)> {
 }
 
 /// The coarsest classes that both automata respect, and the class of each automaton for each.
-fn joint_classes(a: &Dfa, b: &Dfa) -> (Box<[u8; 256]>, Vec<(u8, u8)>) {
-    let mut classes = Box::new([0; 256]);
+fn joint_classes(a: &Dfa, b: &Dfa) -> ([u8; 256], Vec<(u8, u8)>) {
+    let mut classes = [0; 256];
     let mut pairs: Vec<(u8, u8)> = Vec::new();
     for byte in 0..256 {
         let pair = (a.classes[byte], b.classes[byte]);

@@ -216,7 +216,7 @@ impl Draft {
 }
 
 /// The class of each byte, and the lowest byte of each class: bytes of a class are told apart by no label.
-pub fn byte_classes(labels: impl Iterator<Item = Label>) -> (Box<[u8; 256]>, Vec<u8>) {
+pub fn byte_classes(labels: impl Iterator<Item = Label>) -> ([u8; 256], Vec<u8>) {
     let mut starts = [false; 257];
     starts[0] = true;
     for label in labels {
@@ -225,7 +225,7 @@ pub fn byte_classes(labels: impl Iterator<Item = Label>) -> (Box<[u8; 256]>, Vec
             starts[high as usize + 1] = true;
         }
     }
-    let mut classes = Box::new([0; 256]);
+    let mut classes = [0; 256];
     let mut firsts = Vec::new();
     for byte in 0..=255u8 {
         if starts[byte as usize] {

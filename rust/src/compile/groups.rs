@@ -12,9 +12,9 @@ use std::ops::Range;
 use rustc_hash::FxHashMap;
 
 use super::Budget;
-use super::components::components;
+use super::components::Search;
 use super::ir::Ir;
-use super::shape::Shapes;
+use super::rows::Rows;
 use super::spelling::Speller;
 use crate::error::Result;
 
@@ -47,43 +47,64 @@ pub struct Vertex {
     callees: Range<u32>,
 }
 
-/// One group: its vertices, then those of other groups that they call. Calls in its automata are places in this list.
+/// One group, by its places in `Groups::slots`.
 #[derive(Debug)]
-pub struct GroupPlan {
-    pub n_rules: u32,
-    pub slots: Vec<u32>,
+struct GroupPlan {
+    slots: Range<u32>,
+    n_rules: u32,
 }
 
+#[derive(Debug, Default)]
 pub struct Groups {
     pub vertices: Vec<Vertex>,
     /// Callees first; the last one has the root, which is vertex 0.
-    pub plans: Vec<GroupPlan>,
+    plans: Vec<GroupPlan>,
+    slots: Vec<u32>,
     keys: Vec<u8>,
     callees: Vec<u32>,
     by_place: FxHashMap<(u32, Kind), u32>,
+    search: Search,
+    rows: Rows<u32>,
+    stamps: Vec<u32>,
 }
 
 impl Groups {
-    pub fn new(ir: &Ir, shapes: &Shapes, budget: &mut Budget) -> Result<Groups> {
-        let mut finder = Finder {
-            speller: Speller::new(ir, shapes),
-            groups: Groups {
-                vertices: Vec::new(),
-                plans: Vec::new(),
-                keys: Vec::new(),
-                callees: Vec::new(),
-                by_place: FxHashMap::default(),
-            },
-        };
-        finder.groups.vertex(ir.rules[ir.root as usize], Kind::Plain, Some(ir.root));
+    /// Find the groups of a format; what was known of another goes, its memory stays.
+    pub fn read(&mut self, ir: &Ir, speller: &mut Speller, budget: &mut Budget) -> Result<()> {
+        self.vertices.clear();
+        self.keys.clear();
+        self.callees.clear();
+        self.by_place.clear();
+        self.vertex(ir.rules[ir.root as usize], Kind::Plain, Some(ir.root));
         let mut at = 0;
-        while at < finder.groups.vertices.len() {
-            finder.look_at(at as u32, budget)?;
+        while at < self.vertices.len() {
+            self.look_at(at as u32, speller, budget)?;
             at += 1;
         }
-        let mut groups = finder.groups;
-        groups.plan();
-        Ok(groups)
+        self.plan();
+        Ok(())
+    }
+
+    /// Whether there is little to give back.
+    pub fn is_small(&self, most: usize) -> bool {
+        self.vertices.capacity() <= most
+            && self.callees.capacity() <= most
+            && self.keys.capacity() <= 64 * most
+    }
+
+    pub fn len(&self) -> usize {
+        self.plans.len()
+    }
+
+    /// The vertices of a group, then those of other groups that they call. Calls in its automata are places in this list.
+    pub fn slots(&self, group: u32) -> &[u32] {
+        let slots = &self.plans[group as usize].slots;
+        &self.slots[slots.start as usize..slots.end as usize]
+    }
+
+    /// The vertices of a group.
+    pub fn members(&self, group: u32) -> &[u32] {
+        &self.slots(group)[..self.plans[group as usize].n_rules as usize]
     }
 
     /// The vertex of a node, if it was found.
@@ -93,9 +114,8 @@ impl Groups {
 
     /// The key of a group; `number` gives the number of a group built before.
     pub fn key(&self, group: u32, number: impl Fn(u32) -> u64, key: &mut Vec<u8>) {
-        let plan = &self.plans[group as usize];
         key.clear();
-        for &member in &plan.slots[..plan.n_rules as usize] {
+        for &member in self.members(group) {
             let vertex = &self.vertices[member as usize];
             key.extend_from_slice(&self.keys[vertex.key.start as usize..vertex.key.end as usize]);
             for &callee in self.callees_of(vertex) {
@@ -121,65 +141,68 @@ impl Groups {
     }
 
     fn plan(&mut self) {
-        let numbers = components(self.vertices.len(), |vertex| {
-            self.callees_of(&self.vertices[vertex as usize]).iter().copied()
+        let (vertices, callees) = (&self.vertices, &self.callees);
+        self.search.run(vertices.len(), |vertex, at| {
+            let own = &vertices[vertex as usize].callees;
+            callees[own.start as usize..own.end as usize].get(at as usize).copied()
         });
-        let n = numbers.iter().max().map_or(0, |&last| last as usize + 1);
-        let mut plans: Vec<GroupPlan> = (0..n).map(|_| GroupPlan { n_rules: 0, slots: Vec::new() }).collect();
-        for (vertex, &group) in (0u32..).zip(&numbers) {
-            self.vertices[vertex as usize].group = group;
-            plans[group as usize].slots.push(vertex);
+        let n = self.search.component.iter().max().map_or(0, |&last| last + 1);
+        self.rows.sort(n as usize, self.search.component.iter().copied().zip(0..));
+        for (vertex, &group) in self.vertices.iter_mut().zip(&self.search.component) {
+            vertex.group = group;
         }
-        let mut stamps = vec![u32::MAX; self.vertices.len()];
-        for (group, plan) in (0u32..).zip(&mut plans) {
-            // Whoever finds the group first, its order is the same.
-            if plan.slots.len() > 1 {
-                plan.slots.sort_by(|&a, &b| self.spelling(a).cmp(self.spelling(b)));
-            }
-            plan.n_rules = plan.slots.len() as u32;
-            for place in 0..plan.n_rules {
-                self.vertices[plan.slots[place as usize] as usize].place = place;
-            }
-            for place in 0..plan.n_rules as usize {
-                for &callee in self.callees_of(&self.vertices[plan.slots[place] as usize]) {
-                    let is_new = std::mem::replace(&mut stamps[callee as usize], group) != group;
-                    if is_new && self.vertices[callee as usize].group != group {
-                        plan.slots.push(callee);
-                    }
+        self.stamps.clear();
+        self.stamps.resize(self.vertices.len(), u32::MAX);
+        self.plans.clear();
+        self.slots.clear();
+        (0..n).for_each(|group| self.plan_group(group));
+    }
+
+    fn plan_group(&mut self, group: u32) {
+        let start = self.slots.len();
+        self.slots.extend_from_slice(self.rows.of(group));
+        let end = self.slots.len();
+        let mut slots = std::mem::take(&mut self.slots);
+        // Whoever finds the group first, its order is the same.
+        if end - start > 1 {
+            slots[start..].sort_by(|&a, &b| self.spelling(a).cmp(self.spelling(b)));
+        }
+        for at in start..end {
+            self.vertices[slots[at] as usize].place = (at - start) as u32;
+        }
+        for at in start..end {
+            let Range { start, end } = self.vertices[slots[at] as usize].callees;
+            for &callee in &self.callees[start as usize..end as usize] {
+                let is_new = std::mem::replace(&mut self.stamps[callee as usize], group) != group;
+                if is_new && self.vertices[callee as usize].group != group {
+                    slots.push(callee);
                 }
             }
         }
-        self.plans = plans;
+        self.slots = slots;
+        let slots = start as u32..self.slots.len() as u32;
+        self.plans.push(GroupPlan { slots, n_rules: (end - start) as u32 });
     }
 
     fn spelling(&self, vertex: u32) -> &[u8] {
         let key = &self.vertices[vertex as usize].key;
         &self.keys[key.start as usize..key.end as usize]
     }
-}
 
-struct Finder<'i, 'a> {
-    speller: Speller<'i, 'a>,
-    groups: Groups,
-}
-
-impl Finder<'_, '_> {
     /// Spell out a vertex, and find what it calls.
-    fn look_at(&mut self, id: u32, budget: &mut Budget) -> Result<()> {
-        let Vertex { node, kind, .. } = self.groups.vertices[id as usize];
-        let groups = &mut self.groups;
-        let key = groups.keys.len() as u32;
-        let callees = groups.callees.len() as u32;
-        let mut keys = std::mem::take(&mut groups.keys);
-        let spelled = self.speller.spell(node, kind, &mut keys, budget, |node, kind, rule| {
-            let callee = groups.vertex(node, kind, rule);
-            groups.callees.push(callee);
+    fn look_at(&mut self, id: u32, speller: &mut Speller, budget: &mut Budget) -> Result<()> {
+        let Vertex { node, kind, .. } = self.vertices[id as usize];
+        let (key, callees) = (self.keys.len() as u32, self.callees.len() as u32);
+        let mut keys = std::mem::take(&mut self.keys);
+        let spelled = speller.spell(node, kind, &mut keys, budget, |node, kind, rule| {
+            let callee = self.vertex(node, kind, rule);
+            self.callees.push(callee);
         });
-        groups.keys = keys;
+        self.keys = keys;
         spelled?;
-        let vertex = &mut groups.vertices[id as usize];
-        vertex.key = key..groups.keys.len() as u32;
-        vertex.callees = callees..groups.callees.len() as u32;
+        let vertex = &mut self.vertices[id as usize];
+        vertex.key = key..self.keys.len() as u32;
+        vertex.callees = callees..self.callees.len() as u32;
         Ok(())
     }
 }

@@ -7,15 +7,13 @@ use super::ir::UNBOUNDED;
 use super::kept::HeapBytes;
 use crate::error::Result;
 use crate::memory::Memory;
-use crate::program::{Action, ByteEdge, CallEdge, Ending, NO_ACTION, Program, State, StateId, TokenEdge};
+use crate::program::{Action, ByteEdge, CallEdge, Ending, NO_ACTION, Names, Program, State, TokenEdge};
 
 /// The rules of a group, ready to be copied into programs. In `program` states are counted from the first of the group, a call
 /// has the callee's slot for its start, and names, classes and ranks are missing.
 #[derive(Debug)]
 pub struct Fragment {
     pub program: Program,
-    /// Where each rule starts, and one past the last state.
-    pub starts: Vec<StateId>,
     /// Which rules have the empty text, and which have another one.
     pub nullable: Vec<bool>,
     pub lives: Vec<bool>,
@@ -35,17 +33,16 @@ impl Fragment {
             numbers: vec![u32::MAX; automata.states.len()],
             order: Vec::with_capacity(automata.states.len()),
             fragment: Fragment {
-                program: empty_program(automata, actions, memories),
-                starts: Vec::with_capacity(rules.len() + 1),
+                program: empty_program(automata, actions),
                 nullable: rules.iter().map(|rule| rule.nullable).collect(),
                 lives,
             },
         };
         rules.iter().for_each(|rule| layout.rule(rule));
         let mut fragment = layout.fragment;
-        fragment.starts.push(fragment.program.states.len() as u32);
-        if fragment.program.has_memory() {
-            crate::memory::settle(&mut fragment.program, budget)?;
+        fragment.program.starts.push(fragment.program.states.len() as u32);
+        if !memories.is_empty() {
+            crate::memory::settle(&mut fragment.program, memories, budget)?;
         }
         Ok(fragment)
     }
@@ -58,11 +55,11 @@ impl Fragment {
 
 impl HeapBytes for Fragment {
     fn heap_bytes(&self) -> usize {
-        self.program.heap_bytes() + self.starts.len() * 4 + self.lives.len() * 2
+        self.program.heap_bytes() + self.lives.len() * 2
     }
 }
 
-fn empty_program(automata: &Automata, actions: Vec<Action>, memories: Vec<Memory>) -> Program {
+fn empty_program(automata: &Automata, actions: Vec<Action>) -> Program {
     Program {
         states: Vec::with_capacity(automata.states.len()),
         byte_edges: Vec::with_capacity(automata.edges.len()),
@@ -71,12 +68,13 @@ fn empty_program(automata: &Automata, actions: Vec<Action>, memories: Vec<Memory
         actions,
         endings: automata.rules.iter().map(|rule| rule.ending).collect(),
         remembers: automata.rules.iter().map(|rule| remembers(rule.ending)).collect(),
-        memories,
+        memories: Vec::new(),
         origins: Vec::new(),
-        names: Vec::new(),
+        starts: Vec::with_capacity(automata.rules.len() + 1),
+        names: Names::default(),
         thresholds: Vec::with_capacity(automata.rules.len()),
         nullable: false,
-        classes: Box::new([0; 256]),
+        classes: [0; 256],
         n_classes: 1,
         first_bytes: Vec::new(),
     }
@@ -97,7 +95,7 @@ struct Layout<'a> {
 impl Layout<'_> {
     /// Lay out the states that the start of a rule reaches, breadth first.
     fn rule(&mut self, rule: &Rule) {
-        self.fragment.starts.push(self.order.len() as u32);
+        self.fragment.program.starts.push(self.order.len() as u32);
         let mut at = self.order.len();
         self.number(rule.start);
         let mut counts = Vec::new();

@@ -22,7 +22,7 @@ pub fn remove(automata: &mut Automata, budget: &mut Budget) -> Result<bool> {
     if calls.iter().all(Vec::is_empty) {
         return Ok(false);
     }
-    let component = components(n_rules, |rule| calls[rule as usize].iter().copied());
+    let component = components(n_rules, |rule, at| calls[rule as usize].get(at as usize).copied());
     let mut members: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
     for (rule, &id) in (0u32..).zip(&component) {
         members.entry(id).or_default().push(rule);

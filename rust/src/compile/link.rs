@@ -2,44 +2,47 @@
 
 use std::sync::Arc;
 
-use super::components::components;
+use super::components::Search;
 use super::draft::{Label, byte_classes};
 use super::groups::{Groups, Kind, Vertex};
-use super::ir::{Ir, Node, UNBOUNDED};
+use super::ir::{Ir, Node};
 use super::kept::Built;
 use super::layout::Fragment;
 use crate::error::{Error, Result};
-use crate::program::{Action, ByteEdge, CallEdge, Ending, Guard, Origin, Program, State, TokenEdge};
+use crate::program::{
+    Action, ByteEdge, CallEdge, Ending, Guard, Name, Names, Origin, Program, State, TokenEdge,
+};
 
 const NONE: u32 = u32::MAX;
 
-pub fn link(ir: &Ir, groups: &Groups, built: &[Arc<Built<Fragment>>]) -> Result<Program> {
-    let linker = Linker { ir, groups, built };
+/// `search` is memory to work in.
+pub fn link(ir: Ir, groups: &Groups, built: &[Arc<Built<Fragment>>], search: &mut Search) -> Result<Program> {
+    let linker = Linker { ir: &ir, groups, built };
     let (order, numbers) = linker.reachable();
-    let bases = linker.bases(&order)?;
-    let mut program = linker.empty(&order, *bases.last().expect("one past the last state"));
+    let mut program = linker.empty(&order)?;
     // For each group, where its actions and memories begin in the program.
     let mut offsets = vec![(NONE, NONE); built.len()];
     for (id, &vertex) in (0u32..).zip(&order) {
         let group = linker.vertex(vertex).group;
         if offsets[group as usize].0 == NONE {
             offsets[group as usize] = (program.actions.len() as u32, program.memories.len() as u32);
-            linker.copy_shared(&mut program, group, &numbers, &bases);
+            linker.copy_shared(&mut program, group);
         }
         let Vertex { place, .. } = *linker.vertex(vertex);
-        let fragment = &built[group as usize].value;
+        let from = &built[group as usize].value.program;
         let shift = Shift {
-            state: bases[id as usize].wrapping_sub(fragment.starts[place as usize]),
+            state: program.starts[id as usize].wrapping_sub(from.starts[place as usize]),
             // The first two actions are everyone's.
             action: offsets[group as usize].0 - 2,
             memory: offsets[group as usize].1,
         };
-        linker.copy_rule(&mut program, id, vertex, &shift, |callee| bases[numbers[callee as usize] as usize]);
+        linker.copy_rule(&mut program, id, vertex, &shift, &numbers);
     }
     let labels = program.byte_edges.iter().map(|edge| Label::Bytes(edge.low, edge.high));
     (program.classes, program.first_bytes) = byte_classes(labels);
     program.n_classes = program.first_bytes.len();
-    rank_starts(&mut program, &bases);
+    rank_starts(&mut program, search);
+    program.names.given = ir.names;
     Ok(program)
 }
 
@@ -71,12 +74,12 @@ impl Linker<'_, '_> {
         &self.groups.vertices[vertex as usize]
     }
 
-    /// The fragment of a vertex, and its states there.
-    fn states(&self, vertex: u32) -> (&Fragment, &[State]) {
+    /// The program of a vertex's group, and its states there.
+    fn states(&self, vertex: u32) -> (&Program, &[State]) {
         let Vertex { group, place, .. } = *self.vertex(vertex);
-        let fragment = &self.built[group as usize].value;
-        let range = fragment.starts[place as usize] as usize..fragment.starts[place as usize + 1] as usize;
-        (fragment, &fragment.program.states[range])
+        let program = &self.built[group as usize].value.program;
+        let range = program.states_of(place);
+        (program, &program.states[range.start as usize..range.end as usize])
     }
 
     /// The vertices that the root can call, the root first, and the number of each vertex in that order.
@@ -87,9 +90,9 @@ impl Linker<'_, '_> {
         let mut at = 0;
         while at < order.len() {
             let vertex = order[at];
-            let (fragment, states) = self.states(vertex);
-            let slots = &self.groups.plans[self.vertex(vertex).group as usize].slots;
-            for edge in &fragment.program.call_edges[calls(states)] {
+            let (program, states) = self.states(vertex);
+            let slots = self.groups.slots(self.vertex(vertex).group);
+            for edge in &program.call_edges[calls(states)] {
                 let callee = slots[edge.start as usize];
                 if numbers[callee as usize] == NONE {
                     numbers[callee as usize] = order.len() as u32;
@@ -101,45 +104,44 @@ impl Linker<'_, '_> {
         (order, numbers)
     }
 
-    /// Where each rule starts, and one past the last state.
-    fn bases(&self, order: &[u32]) -> Result<Vec<u32>> {
-        let mut bases = Vec::with_capacity(order.len() + 1);
-        let mut next = 0u32;
+    /// A program that has the rules, but not their states and edges yet.
+    fn empty(&self, order: &[u32]) -> Result<Program> {
+        let Vertex { group, place, .. } = *self.vertex(0);
+        let mut starts = Vec::with_capacity(order.len() + 1);
+        let (mut n_states, mut n_bytes, mut n_calls) = (0u32, 0, 0);
         for &vertex in order {
-            bases.push(next);
-            next = next.checked_add(self.states(vertex).1.len() as u32).ok_or_else(|| Error::Limit {
+            starts.push(n_states);
+            let (_, states) = self.states(vertex);
+            n_states = n_states.checked_add(states.len() as u32).ok_or_else(|| Error::Limit {
                 what: "the format has too many states".into(),
                 limit: "states",
                 value: u64::from(u32::MAX),
             })?;
+            n_bytes += bytes(states).len();
+            n_calls += calls(states).len();
         }
-        bases.push(next);
-        Ok(bases)
-    }
-
-    fn empty(&self, order: &[u32], n_states: u32) -> Program {
-        let rule = |vertex: u32| {
-            let Vertex { group, place, .. } = *self.vertex(vertex);
-            (&self.built[group as usize].value, place as usize)
-        };
-        let (root, place) = rule(0);
-        Program {
+        starts.push(n_states);
+        Ok(Program {
             states: Vec::with_capacity(n_states as usize),
-            byte_edges: Vec::with_capacity(3 * n_states as usize),
-            call_edges: Vec::new(),
+            byte_edges: Vec::with_capacity(n_bytes),
+            call_edges: Vec::with_capacity(n_calls),
             token_edges: Vec::new(),
             actions: vec![Action::None, Action::Count],
             endings: Vec::with_capacity(order.len()),
             remembers: Vec::with_capacity(order.len()),
             memories: Vec::new(),
             origins: order.iter().map(|&vertex| self.origin(vertex)).collect(),
-            names: order.iter().map(|&vertex| self.name(vertex)).collect(),
+            starts,
+            names: Names {
+                given: Vec::new(),
+                rules: order.iter().map(|&vertex| self.name(vertex)).collect(),
+            },
             thresholds: Vec::with_capacity(order.len()),
-            nullable: root.nullable[place],
-            classes: Box::new([0; 256]),
+            nullable: self.built[group as usize].value.nullable[place as usize],
+            classes: [0; 256],
             n_classes: 1,
             first_bytes: Vec::new(),
-        }
+        })
     }
 
     fn origin(&self, vertex: u32) -> Origin {
@@ -147,52 +149,35 @@ impl Linker<'_, '_> {
         Origin { group: self.built[group as usize].number, rule: place }
     }
 
-    fn name(&self, vertex: u32) -> String {
+    fn name(&self, vertex: u32) -> Name {
         let vertex = self.vertex(vertex);
         match (vertex.kind, vertex.rule) {
-            (_, Some(rule)) => self.ir.names[rule as usize].clone(),
-            (Kind::Plain, _) => "nested".into(),
-            (Kind::Tail, _) => "member".into(),
-            (Kind::Counted { min, max: UNBOUNDED }, _) => format!("{{{min},}}"),
-            (Kind::Counted { min, max }, _) => format!("{{{min},{max}}}"),
-            (Kind::Intersection, _) => "counted".into(),
-            (Kind::Memory, _) => match self.ir.node(vertex.node) {
-                Node::Members(_) => "members".into(),
-                Node::Distinct(_) => "distinct items".into(),
-                Node::Decimal { .. } => "decimal".into(),
-                _ => "indentation".into(),
-            },
+            (_, Some(rule)) => Name::Given(rule),
+            (Kind::Plain, _) => Name::Kind("nested"),
+            (Kind::Tail, _) => Name::Kind("member"),
+            (Kind::Counted { min, max }, _) => Name::Counted { min, max },
+            (Kind::Intersection, _) => Name::Kind("counted"),
+            (Kind::Memory, _) => Name::Kind(match self.ir.node(vertex.node) {
+                Node::Members(_) => "members",
+                Node::Distinct(_) => "distinct items",
+                Node::Decimal { .. } => "decimal",
+                _ => "indentation",
+            }),
         }
     }
 
     /// Copy what the rules of a group have together: actions and memories.
-    fn copy_shared(&self, program: &mut Program, group: u32, numbers: &[u32], bases: &[u32]) {
-        let fragment = &self.built[group as usize].value;
+    fn copy_shared(&self, program: &mut Program, group: u32) {
+        let from = &self.built[group as usize].value.program;
         let offset = program.memories.len() as u32;
-        program
-            .actions
-            .extend(fragment.program.actions[2..].iter().map(|&action| moved_action(action, offset)));
-        let slots = &self.groups.plans[group as usize].slots;
-        let moved = |state: u32| {
-            let place = fragment.program.states[state as usize].rule as usize;
-            let number = numbers[slots[place] as usize];
-            (number != NONE).then(|| bases[number as usize] + state - fragment.starts[place])
-        };
-        program.memories.extend(fragment.program.memories.iter().map(|memory| memory.moved(moved)));
+        program.actions.extend(from.actions[2..].iter().map(|&action| moved_action(action, offset)));
+        program.memories.extend_from_slice(&from.memories);
     }
 
-    fn copy_rule(
-        &self,
-        program: &mut Program,
-        id: u32,
-        vertex: u32,
-        shift: &Shift,
-        start_of: impl Fn(u32) -> u32,
-    ) {
-        let (fragment, states) = self.states(vertex);
+    fn copy_rule(&self, program: &mut Program, id: u32, vertex: u32, shift: &Shift, numbers: &[u32]) {
+        let (from, states) = self.states(vertex);
         let Vertex { group, place, .. } = *self.vertex(vertex);
-        let from = &fragment.program;
-        let slots = &self.groups.plans[group as usize].slots;
+        let slots = self.groups.slots(group);
         program.endings.push(moved_ending(from.endings[place as usize], shift.memory));
         program.remembers.push(from.remembers[place as usize]);
         program.thresholds.push(from.thresholds[place as usize].clone());
@@ -211,19 +196,32 @@ impl Linker<'_, '_> {
             rule: id,
             ..*state
         }));
-        let range = |start: u32, end: u32| start as usize..end as usize;
-        program.byte_edges.extend(from.byte_edges[range(first.bytes.start, last.bytes.end)].iter().map(
-            |edge| ByteEdge { action: shift.action(edge.action), target: shift.state(edge.target), ..*edge },
-        ));
+        program.byte_edges.extend(from.byte_edges[self::bytes(states)].iter().map(|edge| ByteEdge {
+            action: shift.action(edge.action),
+            target: shift.state(edge.target),
+            ..*edge
+        }));
+        let starts = &program.starts;
         program.call_edges.extend(from.call_edges[self::calls(states)].iter().map(|edge| CallEdge {
-            start: start_of(slots[edge.start as usize]),
+            start: starts[numbers[slots[edge.start as usize] as usize] as usize],
             back: shift.state(edge.back),
             action: shift.action(edge.action),
             ..*edge
         }));
-        program.token_edges.extend(from.token_edges[range(first.tokens.start, last.tokens.end)].iter().map(
-            |edge| TokenEdge { action: shift.action(edge.action), target: shift.state(edge.target), ..*edge },
-        ));
+        let token_edges = first.tokens.start as usize..last.tokens.end as usize;
+        program.token_edges.extend(from.token_edges[token_edges].iter().map(|edge| TokenEdge {
+            action: shift.action(edge.action),
+            target: shift.state(edge.target),
+            ..*edge
+        }));
+    }
+}
+
+/// The edges over bytes of all states of a rule.
+fn bytes(states: &[State]) -> std::ops::Range<usize> {
+    match (states.first(), states.last()) {
+        (Some(first), Some(last)) => first.bytes.start as usize..last.bytes.end as usize,
+        _ => 0..0,
     }
 }
 
@@ -266,14 +264,13 @@ fn moved_ending(ending: Ending, by: u32) -> Ending {
 }
 
 /// First calls are acyclic once left recursion is out: number the starts along them.
-fn rank_starts(program: &mut Program, bases: &[u32]) {
-    let starts = &bases[..bases.len() - 1];
-    let rule_of = |start: u32| program.states[start as usize].rule;
-    let numbers = components(starts.len(), |rule| {
-        program.call_edges(starts[rule as usize]).iter().map(|edge| rule_of(edge.start))
+fn rank_starts(program: &mut Program, search: &mut Search) {
+    search.run(program.n_rules(), |rule, at| {
+        let calls = program.call_edges(program.starts[rule as usize]);
+        Some(program.states[calls.get(at as usize)?.start as usize].rule)
     });
-    let n = numbers.len() as u32;
-    for (rule, number) in numbers.into_iter().enumerate() {
-        program.states[starts[rule] as usize].rank = n - number;
+    let n = program.n_rules() as u32;
+    for (&start, &number) in program.starts.iter().zip(&search.component) {
+        program.states[start as usize].rank = n - number;
     }
 }

@@ -24,7 +24,8 @@ impl<'a> Thompson<'_, 'a> {
         let keys = members.declared().map(|(key, ..)| self.key(key)).collect::<Result<Vec<_>>>()?;
         let open = members.open().map(|(key, _)| self.dfa(key)).collect::<Result<Vec<_>>>()?;
         let named = |(key, member): (&Key, u32)| Some((identity(members.json, &key.word()?), member));
-        let names: FxHashMap<Box<[u8]>, u32> = keys.iter().zip(0..).filter_map(named).collect();
+        let compared = if open.is_empty() { &[] } else { &keys[..] };
+        let names: FxHashMap<Box<[u8]>, u32> = compared.iter().zip(0..).filter_map(named).collect();
         let words_of = |dfa: &Arc<Built<Dfa>>| {
             let Some(words) = dfa.value.few_words(members.json, self.budget)? else { return Ok(None) };
             let mut words = identities(members.json, &words);
@@ -38,7 +39,9 @@ impl<'a> Thompson<'_, 'a> {
             max: members.max,
             json: members.json,
             required: members.declared().map(|member| member.2).collect(),
-            names: Arc::new(names),
+            names,
+            some_few: open.iter().any(|dfa| dfa.value.has_few_ends()),
+            written: vec![false; keys.len()],
             open_languages,
             ..Default::default()
         }));

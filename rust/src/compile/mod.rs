@@ -36,6 +36,7 @@ use std::sync::Arc;
 use groups::Groups;
 use kept::{Built, Kept, Scratch};
 use layout::Fragment;
+use spelling::Speller;
 use thompson::{Drafts, Thompson};
 
 use crate::error::{Error, Result};
@@ -178,18 +179,19 @@ fn exceeded(limit: u64, name: &'static str) -> Error {
 }
 
 /// Compile a checked IR. What is `kept` of earlier compiles saves work, and makes no difference to the program.
-pub fn compile(ir: &ir::Ir, limits: CompileLimits, kept: &Kept) -> Result<Program> {
+pub fn compile(ir: ir::Ir, limits: CompileLimits, kept: &Kept) -> Result<Program> {
     let mut budget = Budget::new(limits);
     if let ir::Node::Literals { text, lengths } = ir.node(ir.rules[ir.root as usize]) {
         return words_only::program(text, lengths, &ir.names[ir.root as usize], &mut budget);
     }
-    let shapes = shape::Shapes::new(ir);
-    let groups = Groups::new(ir, &shapes, &mut budget)?;
-    let mut thompson = Thompson::new(ir, &shapes, &groups, kept, &mut budget);
-    let mut built: Vec<Arc<Built<Fragment>>> = Vec::with_capacity(groups.plans.len());
-    let Scratch { mut key, draft, mut buffers } = kept.scratch();
+    let Scratch { mut shapes, mut groups, speller, mut key, draft, mut buffers, mut search } = kept.scratch();
+    shapes.read(&ir);
+    let mut speller = Speller::new(&ir, &shapes, speller);
+    groups.read(&ir, &mut speller, &mut budget)?;
+    let mut thompson = Thompson::new(&ir, &shapes, &groups, speller, kept, &mut budget);
+    let mut built: Vec<Arc<Built<Fragment>>> = Vec::with_capacity(groups.len());
     thompson.give_back(draft);
-    for group in 0..groups.plans.len() as u32 {
+    for group in 0..groups.len() as u32 {
         groups.key(group, |callee| built[callee as usize].number, &mut key);
         let known = kept.group(&key).filter(|known| thompson.budget.spend_again(known.spent));
         let made = match known {
@@ -201,12 +203,12 @@ pub fn compile(ir: &ir::Ir, limits: CompileLimits, kept: &Kept) -> Result<Progra
                 kept.add_group(&key, Arc::new(Built::new(fragment, spent)))
             }
         };
-        if made.value.starts.len() == 1 {
+        if made.value.program.n_rules() == 0 {
             thompson.refuse_count(group);
         }
         built.push(made);
     }
-    kept.give_back(Scratch { key, draft: thompson.take_draft(), buffers });
+    let (draft, speller) = thompson.into_memory();
     let root = &groups.vertices[0];
     let (last, place) = (&built[root.group as usize].value, root.place as usize);
     if !last.lives[place] && !last.nullable[place] {
@@ -219,7 +221,9 @@ pub fn compile(ir: &ir::Ir, limits: CompileLimits, kept: &Kept) -> Result<Progra
             code: Some("grammar.empty"),
         });
     }
-    link::link(ir, &groups, &built)
+    let program = link::link(ir, &groups, &built, &mut search)?;
+    kept.give_back(Scratch { shapes, groups, speller, key, draft, buffers, search });
+    Ok(program)
 }
 
 /// Build a group; all that it calls is built.
@@ -231,7 +235,7 @@ fn fragment(
     buffers: &mut epsilon::Buffers,
 ) -> Result<Fragment> {
     let Some(drafts) = thompson.build(group)? else { return Fragment::none(thompson.budget) };
-    let slots = &groups.plans[group as usize].slots;
+    let slots = groups.slots(group);
     let callee = |slot: u32| {
         let vertex = &groups.vertices[slots[slot as usize] as usize];
         (&built[vertex.group as usize].value, vertex.place as usize)
@@ -291,7 +295,7 @@ mod tests {
         let names = ["root", "list"].map(String::from).to_vec();
         let words = records.concat();
         let ir = Ir::read(&words, &blob, vec![15, 10], names, 0).expect("a well-formed record");
-        compile(&ir, limits, kept)
+        compile(ir, limits, kept)
     }
 
     /// Everything but where it comes from.
@@ -316,7 +320,8 @@ mod tests {
         let kept = Kept::default();
         let origins = |open: &[u8]| -> Vec<(String, Origin)> {
             let program = lists(open, CompileLimits::default(), &kept).expect("a format");
-            program.names.into_iter().zip(program.origins).collect()
+            let names = (0..program.n_rules()).map(|rule| program.names.of(rule));
+            names.zip(program.origins.iter().copied()).collect()
         };
         let (one, other) = (origins(b"a"), origins(b"b"));
         let shared: Vec<&str> =

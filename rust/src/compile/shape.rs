@@ -1,5 +1,6 @@
 //! What can be said of each IR node before anything is built: how large, whether it can be empty, which rules to inline.
 
+use super::components::Search;
 use super::draft::Bounds;
 use super::ir::{Ir, Node, UNBOUNDED};
 use super::rows::Rows;
@@ -26,48 +27,78 @@ const MAX_COPIED: u32 = 40;
 /// A node changes once, and again for each `~` around what it depends on; those are nested at most 100 deep.
 const MAX_FLIPS: u8 = 200;
 
+/// Of a node.
+#[derive(Debug, Clone, Copy, Default)]
+struct NodeShape {
+    positions: u64,
+    /// How often other nodes and rules refer to it, at least.
+    uses: u32,
+    /// The last rule whose body it was found in.
+    rule: u32,
+    nullable: bool,
+    /// There is a repeat in it that becomes a rule with a counter, and counts far.
+    counting: bool,
+    /// Its positions are settled.
+    settled: bool,
+}
+
+/// Of a rule.
+#[derive(Debug, Clone, Copy, Default)]
+struct RuleShape {
+    uses: u32,
+    recursive: bool,
+    inlined: bool,
+}
+
+#[derive(Debug, Default)]
 pub struct Shapes {
-    nullable: Vec<bool>,
-    positions: Vec<u64>,
-    /// Nodes with a repeat in them that becomes a rule with a counter, and counts far.
-    counting: Vec<bool>,
-    inlined: Vec<bool>,
-    recursive: Vec<bool>,
+    nodes: Vec<NodeShape>,
+    rules: Vec<RuleShape>,
+    /// For each rule, the rules that its body refers to.
+    graph: Rows<u32>,
+    search: Search,
+    /// Rules, callees first.
+    order: Vec<u32>,
+    open: Vec<u32>,
+    found: Vec<(u32, u32)>,
+    listed: Vec<u32>,
 }
 
 impl Shapes {
-    pub fn new(ir: &Ir) -> Shapes {
-        let (recursive, order) = recursive_rules(ir);
-        let mut shapes = Shapes {
-            nullable: vec![false; ir.n_nodes()],
-            positions: vec![0; ir.n_nodes()],
-            counting: vec![false; ir.n_nodes()],
-            inlined: vec![false; ir.rules.len()],
-            recursive,
-        };
-        shapes.settle_nullable(ir);
-        shapes.settle_positions(ir, &order);
-        shapes
+    /// Look at the nodes and rules of a format; what was known of another goes, its memory stays.
+    pub fn read(&mut self, ir: &Ir) {
+        self.nodes.clear();
+        self.nodes.resize(ir.n_nodes(), NodeShape { rule: u32::MAX, ..NodeShape::default() });
+        self.rules.clear();
+        self.rules.resize(ir.rules.len(), RuleShape::default());
+        self.settle_rules(ir);
+        self.settle_nullable(ir);
+        self.settle_positions(ir);
+    }
+
+    /// Whether there is little to give back.
+    pub fn is_small(&self, most: usize) -> bool {
+        self.nodes.capacity() <= most && self.found.capacity() <= most
     }
 
     /// Whether the node has the empty text.
     pub fn nullable(&self, node: u32) -> bool {
-        self.nullable[node as usize]
+        self.nodes[node as usize].nullable
     }
 
     /// About how many states the node makes; calls count one, counted loops too.
     pub fn positions(&self, node: u32) -> u64 {
-        self.positions[node as usize]
+        self.nodes[node as usize].positions
     }
 
     /// Whether the rule can reach itself.
     pub fn recursive(&self, rule: u32) -> bool {
-        self.recursive[rule as usize]
+        self.rules[rule as usize].recursive
     }
 
     /// Whether the rule is copied to where it is used.
     pub fn inlined(&self, rule: u32) -> bool {
-        self.inlined[rule as usize]
+        self.rules[rule as usize].inlined
     }
 
     /// The bounds of a repeat that becomes a rule with a counter.
@@ -81,7 +112,7 @@ impl Shapes {
 
     /// Whether a part alone, which is wanted deterministic, is built as it is: it is too large to try, or it counts.
     pub fn is_left_open(&self, parts: &[u32]) -> bool {
-        matches!(parts, &[body] if self.positions(body) > MAX_SMALL || self.counting[body as usize])
+        matches!(parts, &[body] if self.positions(body) > MAX_SMALL || self.nodes[body as usize].counting)
     }
 
     /// The counted parts of an intersection as one, and all others, if there is a counted one with large bounds.
@@ -118,11 +149,11 @@ impl Shapes {
     fn settle_nullable(&mut self, ir: &Ir) {
         let n = ir.n_nodes() as u32;
         for id in 0..n {
-            self.nullable[id as usize] = self.is_nullable(ir, ir.node(id));
+            self.nodes[id as usize].nullable = self.is_nullable(ir, ir.node(id));
         }
         let is_open = |id: &u32| {
             let node = ir.node(*id);
-            matches!(node, Node::Reference(_)) && self.is_nullable(ir, node) != self.nullable[*id as usize]
+            matches!(node, Node::Reference(_)) && self.is_nullable(ir, node) != self.nullable(*id)
         };
         let mut open: Vec<u32> = (0..n).filter(is_open).collect();
         if open.is_empty() {
@@ -132,21 +163,21 @@ impl Shapes {
         let mut flips = vec![0u8; ir.n_nodes()];
         while let Some(id) = open.pop() {
             let now = self.is_nullable(ir, ir.node(id));
-            if now != self.nullable[id as usize] {
+            if now != self.nullable(id) {
                 flips[id as usize] += 1;
             }
             // `S = ~S` would change for ever; it is refused when it is built.
             if flips[id as usize] > MAX_FLIPS {
                 continue;
             }
-            if now != std::mem::replace(&mut self.nullable[id as usize], now) {
+            if now != std::mem::replace(&mut self.nodes[id as usize].nullable, now) {
                 open.extend_from_slice(parents.of(id));
             }
         }
     }
 
     fn is_nullable(&self, ir: &Ir, node: Node) -> bool {
-        let null = |&part: &u32| self.nullable[part as usize];
+        let null = |&part: &u32| self.nullable(part);
         match node {
             Node::Empty | Node::ByteClass(_) | Node::Chars(_) | Node::Special(_) => false,
             Node::Literal(text) => text.is_empty(),
@@ -165,29 +196,90 @@ impl Shapes {
     }
 
     /// Rules in the order of their calls, callees first, so that what is inlined counts in full where it is used.
-    fn settle_positions(&mut self, ir: &Ir, order: &[u32]) {
-        let uses = count_uses(ir);
-        let mut known = vec![false; ir.n_nodes()];
-        let (mut nodes, mut open) = (Vec::new(), Vec::new());
-        for &rule in order {
-            let body = ir.rules[rule as usize];
-            nodes.clear();
-            open.push(body);
-            while let Some(node) = open.pop() {
-                if !std::mem::replace(&mut known[node as usize], true) {
-                    nodes.push(node);
-                    for_each_child(ir.node(node), |child| open.push(child));
+    fn settle_positions(&mut self, ir: &Ir) {
+        self.count_uses(ir);
+        let mut listed = std::mem::take(&mut self.listed);
+        for at in 0..self.order.len() {
+            let rule = self.order[at] as usize;
+            let body = ir.rules[rule];
+            listed.clear();
+            self.open.push(body);
+            while let Some(node) = self.open.pop() {
+                if !std::mem::replace(&mut self.nodes[node as usize].settled, true) {
+                    listed.push(node);
+                    for_each_child(ir.node(node), |child| self.open.push(child));
                 }
             }
-            nodes.sort_unstable();
-            for &node in &nodes {
-                self.positions[node as usize] = self.count_positions(ir, ir.node(node));
-                self.counting[node as usize] = self.counts(ir.node(node));
+            listed.sort_unstable();
+            for &node in &listed {
+                let positions = self.count_positions(ir, ir.node(node));
+                let counting = self.counts(ir.node(node));
+                let shape = &mut self.nodes[node as usize];
+                (shape.positions, shape.counting) = (positions, counting);
             }
-            let most = if uses[rule as usize] <= 1 { MAX_INLINED_ONCE } else { MAX_INLINED };
-            let small = self.positions[body as usize] <= most;
-            self.inlined[rule as usize] = small && !self.recursive[rule as usize];
+            let small = self.positions(body);
+            let rule = &mut self.rules[rule];
+            let most = if rule.uses <= 1 { MAX_INLINED_ONCE } else { MAX_INLINED };
+            rule.inlined = small <= most && !rule.recursive;
         }
+        self.listed = listed;
+    }
+
+    /// How often each rule is referred to by nodes; nodes are shared, so this is a lower bound of the copies.
+    fn count_uses(&mut self, ir: &Ir) {
+        for &body in &ir.rules {
+            let uses = &mut self.nodes[body as usize].uses;
+            *uses = uses.saturating_add(1);
+        }
+        for id in 0..ir.n_nodes() as u32 {
+            let node = ir.node(id);
+            // A repeat may be unrolled: its body is used more than once.
+            let weight = if matches!(node, Node::Repeat { .. }) { 2 } else { 1 };
+            for_each_child(node, |child| {
+                let uses = &mut self.nodes[child as usize].uses;
+                *uses = uses.saturating_add(weight);
+            });
+        }
+        for id in 0..ir.n_nodes() as u32 {
+            if let Node::Reference(rule) = ir.node(id) {
+                let uses = &mut self.rules[rule as usize].uses;
+                *uses = uses.saturating_add(self.nodes[id as usize].uses);
+            }
+        }
+    }
+
+    /// Find the rules that can reach themselves, and an order with callees first.
+    fn settle_rules(&mut self, ir: &Ir) {
+        self.find_calls(ir);
+        let (graph, n) = (&self.graph, ir.rules.len());
+        self.search.run(n, |rule, at| graph.of(rule).get(at as usize).copied());
+        let component = &self.search.component;
+        self.order.clear();
+        self.order.extend(0..n as u32);
+        self.order.sort_unstable_by_key(|&rule| (component[rule as usize], rule));
+        for together in self.order.chunk_by(|&a, &b| component[a as usize] == component[b as usize]) {
+            for &rule in together {
+                self.rules[rule as usize].recursive = together.len() > 1 || graph.of(rule).contains(&rule);
+            }
+        }
+    }
+
+    /// For each rule, the rules that its body refers to.
+    fn find_calls(&mut self, ir: &Ir) {
+        self.found.clear();
+        for (rule, &body) in (0u32..).zip(&ir.rules) {
+            self.open.push(body);
+            while let Some(node) = self.open.pop() {
+                if std::mem::replace(&mut self.nodes[node as usize].rule, rule) == rule {
+                    continue;
+                }
+                if let Node::Reference(to) = ir.node(node) {
+                    self.found.push((rule, to));
+                }
+                for_each_child(ir.node(node), |child| self.open.push(child));
+            }
+        }
+        self.graph.sort(ir.rules.len(), self.found.iter().copied());
     }
 
     fn counts(&self, node: Node) -> bool {
@@ -195,12 +287,12 @@ impl Shapes {
         let own = matches!(node, Node::Repeat { body, min, max }
             if far(min, max) && self.counted(body, min, max).is_some());
         let mut within = false;
-        for_each_child(node, |child| within |= self.counting[child as usize]);
+        for_each_child(node, |child| within |= self.nodes[child as usize].counting);
         own || within
     }
 
     fn count_positions(&self, ir: &Ir, node: Node) -> u64 {
-        let of = |&part: &u32| self.positions[part as usize];
+        let of = |&part: &u32| self.positions(part);
         match node {
             Node::Empty => 0,
             Node::Literal(text) => text.len() as u64,
@@ -216,7 +308,7 @@ impl Shapes {
                 let copies = u64::from(if max == UNBOUNDED { min.max(1) } else { max });
                 copies.saturating_mul(of(&body)).max(1)
             }
-            Node::Reference(rule) if self.inlined[rule as usize] => of(&ir.rules[rule as usize]).max(1),
+            Node::Reference(rule) if self.inlined(rule) => of(&ir.rules[rule as usize]).max(1),
             Node::Reference(_) => 1,
         }
     }
@@ -234,28 +326,6 @@ fn parents(ir: &Ir) -> Rows<u32> {
     let mut parents = Rows::default();
     parents.sort(ir.n_nodes(), pairs.iter().copied());
     parents
-}
-
-/// How often each rule is referred to by nodes; nodes are shared, so this is a lower bound of the copies.
-fn count_uses(ir: &Ir) -> Vec<u32> {
-    let mut node_uses = vec![0u32; ir.n_nodes()];
-    for &node in &ir.rules {
-        node_uses[node as usize] = node_uses[node as usize].saturating_add(1);
-    }
-    for id in 0..ir.n_nodes() {
-        for_each_child(ir.node(id as u32), |child| {
-            // A repeat may be unrolled: its body is used more than once.
-            let weight = if matches!(ir.node(id as u32), Node::Repeat { .. }) { 2 } else { 1 };
-            node_uses[child as usize] = node_uses[child as usize].saturating_add(weight);
-        });
-    }
-    let mut uses = vec![0u32; ir.rules.len()];
-    for (id, &node_uses) in (0u32..).zip(&node_uses) {
-        if let Node::Reference(rule) = ir.node(id) {
-            uses[rule as usize] = uses[rule as usize].saturating_add(node_uses);
-        }
-    }
-    uses
 }
 
 pub fn for_each_child(node: Node, mut visit: impl FnMut(u32)) {
@@ -276,39 +346,4 @@ pub fn for_each_child(node: Node, mut visit: impl FnMut(u32)) {
         }
         _ => {}
     }
-}
-
-/// Rules that can reach themselves, and all rules with callees first.
-fn recursive_rules(ir: &Ir) -> (Vec<bool>, Vec<u32>) {
-    let graph = rule_graph(ir);
-    let n = ir.rules.len();
-    let components = super::components::components(n, |rule| graph.of(rule).iter().copied());
-    let mut size = vec![0u32; n];
-    components.iter().for_each(|&component| size[component as usize] += 1);
-    let loops = |rule: usize| graph.of(rule as u32).contains(&(rule as u32));
-    let recursive = (0..n).map(|rule| size[components[rule] as usize] > 1 || loops(rule)).collect();
-    let mut order: Vec<u32> = (0..n as u32).collect();
-    order.sort_by_key(|&rule| components[rule as usize]);
-    (recursive, order)
-}
-
-/// For each rule, the rules that its body refers to.
-fn rule_graph(ir: &Ir) -> Rows<u32> {
-    let mut stamp = vec![u32::MAX; ir.n_nodes()];
-    let (mut found, mut open) = (Vec::new(), Vec::new());
-    for (rule, &body) in (0u32..).zip(&ir.rules) {
-        open.push(body);
-        while let Some(node) = open.pop() {
-            if std::mem::replace(&mut stamp[node as usize], rule) == rule {
-                continue;
-            }
-            if let Node::Reference(to) = ir.node(node) {
-                found.push((rule, to));
-            }
-            for_each_child(ir.node(node), |child| open.push(child));
-        }
-    }
-    let mut graph = Rows::default();
-    graph.sort(ir.rules.len(), found.iter().copied());
-    graph
 }

@@ -13,6 +13,12 @@ use crate::error::Result;
 pub struct Speller<'i, 'a> {
     ir: &'i Ir<'a>,
     shapes: &'i Shapes,
+    memory: SpellerMemory,
+}
+
+/// What a speller works in.
+#[derive(Debug, Default)]
+pub struct SpellerMemory {
     /// For each node, in a part with & or ~ and out of one: the last spelling that it was in, and its number there.
     seen: Vec<[(u32, u32); 2]>,
     spelling: u32,
@@ -29,15 +35,16 @@ const COPY: u8 = 0x83;
 const REFUSED: u8 = 0x84;
 
 impl<'i, 'a> Speller<'i, 'a> {
-    pub fn new(ir: &'i Ir<'a>, shapes: &'i Shapes) -> Self {
-        Speller {
-            ir,
-            shapes,
-            seen: vec![[(0, 0); 2]; ir.n_nodes()],
-            spelling: 0,
-            number: 0,
-            open: Vec::new(),
-        }
+    /// What `memory` holds goes.
+    pub fn new(ir: &'i Ir<'a>, shapes: &'i Shapes, mut memory: SpellerMemory) -> Self {
+        memory.seen.clear();
+        memory.seen.resize(ir.n_nodes(), [(0, 0); 2]);
+        memory.spelling = 0;
+        Speller { ir, shapes, memory }
+    }
+
+    pub fn into_memory(self) -> SpellerMemory {
+        self.memory
     }
 
     /// Add the spelling of a vertex; `call` is told what it calls, in order.
@@ -62,7 +69,7 @@ impl<'i, 'a> Speller<'i, 'a> {
         match kind {
             Kind::Memory => self.content(node, false, key, &mut call),
             Kind::Intersection => self.content(node, true, key, &mut call),
-            _ => self.open.push((node, false)),
+            _ => self.memory.open.push((node, false)),
         }
         while let Some(work) = self.next(key, &mut call) {
             budget.spend_visits(work)?;
@@ -73,27 +80,27 @@ impl<'i, 'a> Speller<'i, 'a> {
     /// Add the spelling of a node within a part with & or ~. It is no longer than what building the node costs.
     pub fn spell_regular(&mut self, node: u32, key: &mut Vec<u8>) {
         self.begin();
-        self.open.push((node, true));
+        self.memory.open.push((node, true));
         while self.next(key, &mut |_, _, _| unreachable!("a regular part calls nothing")).is_some() {}
     }
 
     fn begin(&mut self) {
-        self.spelling += 1;
-        self.number = 0;
-        self.open.clear();
+        self.memory.spelling += 1;
+        self.memory.number = 0;
+        self.memory.open.clear();
     }
 
     /// Spell the next node out; returns what that took.
     fn next(&mut self, key: &mut Vec<u8>, call: &mut impl FnMut(u32, Kind, Option<u32>)) -> Option<u64> {
-        let (node, regular) = self.open.pop()?;
-        let seen = &mut self.seen[node as usize][usize::from(regular)];
-        if seen.0 == self.spelling {
+        let (node, regular) = self.memory.open.pop()?;
+        let seen = &mut self.memory.seen[node as usize][usize::from(regular)];
+        if seen.0 == self.memory.spelling {
             key.push(AGAIN);
             words(key, &[seen.1]);
             return Some(1);
         }
-        *seen = (self.spelling, self.number);
-        self.number += 1;
+        *seen = (self.memory.spelling, self.memory.number);
+        self.memory.number += 1;
         let before = key.len();
         self.node(node, regular, key, call);
         Some(1 + (key.len() - before) as u64 / 64)
@@ -111,7 +118,7 @@ impl<'i, 'a> Speller<'i, 'a> {
             Node::Reference(rule) if regular && self.shapes.recursive(rule) => key.push(REFUSED),
             Node::Reference(rule) if regular || self.shapes.inlined(rule) => {
                 key.push(COPY);
-                self.open.push((self.ir.rules[rule as usize], regular));
+                self.memory.open.push((self.ir.rules[rule as usize], regular));
             }
             Node::Reference(rule) => {
                 key.push(CALL);
@@ -179,22 +186,22 @@ impl<'i, 'a> Speller<'i, 'a> {
                 key.extend([15, u8::from(members.ordered), u8::from(members.json)]);
                 words(key, &[members.min, members.max, members.declared().len() as u32]);
                 words(key, &[members.open().len() as u32]);
-                self.open.push((members.separator, false));
+                self.memory.open.push((members.separator, false));
                 for (name, tail, required) in members.declared() {
                     key.push(u8::from(required));
-                    self.open.push((name, true));
+                    self.memory.open.push((name, true));
                     call(tail, Kind::Tail, None);
                 }
                 for (name, tail) in members.open() {
-                    self.open.push((name, true));
+                    self.memory.open.push((name, true));
                     call(tail, Kind::Tail, None);
                 }
             }
             Node::Distinct(distinct) => {
                 key.extend([16, u8::from(distinct.json)]);
                 words(key, &[distinct.min, distinct.max, distinct.prefix.len() as u32]);
-                self.open.extend([(distinct.separator, false), (distinct.rest, true)]);
-                self.open.extend(distinct.prefix.iter().map(|&item| (item, true)));
+                self.memory.open.extend([(distinct.separator, false), (distinct.rest, true)]);
+                self.memory.open.extend(distinct.prefix.iter().map(|&item| (item, true)));
             }
             Node::Decimal { fields, flags, max_fraction, max_digits } => {
                 bytes(key, 17, fields);
@@ -211,7 +218,7 @@ impl<'i, 'a> Speller<'i, 'a> {
     fn children(&mut self, key: &mut Vec<u8>, mark: u8, parts: &[u32], regular: bool) {
         key.push(mark);
         words(key, &[parts.len() as u32]);
-        self.open.extend(parts.iter().rev().map(|&part| (part, regular)));
+        self.memory.open.extend(parts.iter().rev().map(|&part| (part, regular)));
     }
 }
 

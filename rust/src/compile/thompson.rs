@@ -15,7 +15,7 @@ use super::groups::{Groups, Kind};
 use super::ir::{Ir, Node, UNBOUNDED, little_words};
 use super::kept::{Built, Kept};
 use super::shape::{MAX_SMALL, Shapes};
-use super::spelling::Speller;
+use super::spelling::{Speller, SpellerMemory};
 use super::utf8::utf8_automaton;
 use crate::error::{Error, Result};
 use crate::memory::Memory;
@@ -76,6 +76,7 @@ impl<'i, 'a> Thompson<'i, 'a> {
         ir: &'i Ir<'a>,
         shapes: &'i Shapes,
         groups: &'i Groups,
+        speller: Speller<'i, 'a>,
         kept: &'i Kept,
         budget: &'i mut Budget,
     ) -> Self {
@@ -86,7 +87,7 @@ impl<'i, 'a> Thompson<'i, 'a> {
             budget,
             utf8: FxHashMap::default(),
             kept,
-            speller: Speller::new(ir, shapes),
+            speller,
             key: Vec::new(),
             regular: FxHashMap::default(),
             regular_depth: 0,
@@ -114,13 +115,13 @@ impl<'i, 'a> Thompson<'i, 'a> {
 
     /// Build the rules of a group. An intersection that cannot be counted has no rule then: `None`.
     pub fn build(&mut self, group: u32) -> Result<Option<Drafts>> {
-        let plan = &self.groups.plans[group as usize];
-        (0..).zip(&plan.slots).for_each(|(slot, &vertex)| self.slots[vertex as usize] = slot);
-        self.budget.spend_rules(u64::from(plan.n_rules))?;
+        let (slots, members) = (self.groups.slots(group), self.groups.members(group));
+        (0..).zip(slots).for_each(|(slot, &vertex)| self.slots[vertex as usize] = slot);
+        self.budget.spend_rules(members.len() as u64)?;
         self.actions = vec![Action::None, Action::Count];
         let mut draft = std::mem::take(&mut self.draft);
         self.suffixes.clear();
-        for &vertex in &plan.slots[..plan.n_rules as usize] {
+        for &vertex in members {
             let vertex = &self.groups.vertices[vertex as usize];
             let rule = match vertex.kind {
                 Kind::Plain | Kind::Tail => self.plain(&mut draft, vertex.node)?,
@@ -137,9 +138,9 @@ impl<'i, 'a> Thompson<'i, 'a> {
         Ok(Some(Drafts { draft, memories, actions }))
     }
 
-    /// The memory that drafts are built in.
-    pub fn take_draft(&mut self) -> Draft {
-        std::mem::take(&mut self.draft)
+    /// The memory that drafts are built in, and that of the speller.
+    pub fn into_memory(self) -> (Draft, SpellerMemory) {
+        (self.draft, self.speller.into_memory())
     }
 
     /// Give the memory of a draft back.
@@ -150,7 +151,7 @@ impl<'i, 'a> Thompson<'i, 'a> {
 
     /// Remember that the intersection of a group is not counted.
     pub fn refuse_count(&mut self, group: u32) {
-        self.uncounted.insert(self.groups.plans[group as usize].slots[0]);
+        self.uncounted.insert(self.groups.slots(group)[0]);
     }
 
     fn plain(&mut self, draft: &mut Draft, node: u32) -> Result<DraftRule> {

@@ -199,11 +199,13 @@ impl<F: Fn(u32) -> bool> Liveness<'_, F> {
             members.required.iter().zip(&written).all(|(&required, &written)| written || !required);
         // Listing the open keys takes long, and nearly all objects may be small.
         let has_enough = || {
-            let open = actions().filter_map(|action| match action {
-                Action::Close { open, .. } => Some(open),
-                _ => None,
-            });
-            let open_words = members.words_of(&open.collect()).map(|words| words.len());
+            let mut open = vec![false; members.open_languages.len()];
+            for action in actions() {
+                if let Action::Close { open: number, .. } = action {
+                    open[number as usize] = true;
+                }
+            }
+            let open_words = members.words_of(&open).map(|words| words.len());
             open_words.is_none_or(|open| open + declared >= members.min as usize)
         };
         has_required

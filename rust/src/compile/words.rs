@@ -40,7 +40,7 @@ impl FewWords {
 
     fn count(&mut self, most: usize) {
         let n = self.accept.len();
-        let component = components(n, |state| self.edges(state).iter().map(|edge| edge.2));
+        let component = components(n, |state, at| self.edges(state).get(at as usize).map(|edge| edge.2));
         let mut size = vec![0u32; n];
         component.iter().for_each(|&id| size[id as usize] += 1);
         let mut order: Vec<u32> = (0..n as u32).collect();
@@ -62,6 +62,11 @@ impl FewWords {
 
     fn edges(&self, state: u32) -> &[Range] {
         &self.edges[self.starts[state as usize] as usize..self.starts[state as usize + 1] as usize]
+    }
+
+    /// Whether few texts lead from a state to an end.
+    pub fn has_few(&self, state: u32) -> bool {
+        self.counts[state as usize].is_some()
     }
 
     /// All texts from a state to an end, if they are few.

@@ -7,7 +7,9 @@ use super::acyclic::Acyclic;
 use super::kept::unique_number;
 use super::thompson::{split_words, word_automaton};
 use crate::error::Result;
-use crate::program::{Action, ByteEdge, Ending, Guard, NO_ACTION, Origin, Program, State, UNBOUNDED};
+use crate::program::{
+    Action, ByteEdge, Ending, Guard, NO_ACTION, Name, Names, Origin, Program, State, UNBOUNDED,
+};
 
 pub fn program(text: &[u8], lengths: &[u8], name: &str, budget: &mut Budget) -> Result<Program> {
     let automaton = word_automaton(split_words(text, lengths));
@@ -24,7 +26,8 @@ pub fn program(text: &[u8], lengths: &[u8], name: &str, budget: &mut Budget) -> 
         remembers: vec![false],
         memories: Vec::new(),
         origins: vec![Origin { group: unique_number(), rule: 0 }],
-        names: vec![name.into()],
+        starts: vec![0, automaton.states.len() as u32],
+        names: Names { given: vec![name.into()], rules: vec![Name::Given(0)] },
         thresholds: vec![Vec::new()],
         nullable: automaton.states[0].accept,
         classes,
@@ -56,12 +59,12 @@ pub fn program(text: &[u8], lengths: &[u8], name: &str, budget: &mut Budget) -> 
 }
 
 /// One class for each byte that a word has, and one for all others.
-fn byte_classes(automaton: &Acyclic) -> (Box<[u8; 256]>, Vec<u8>) {
+fn byte_classes(automaton: &Acyclic) -> ([u8; 256], Vec<u8>) {
     let mut used = [false; 256];
     for &((byte, _), _) in automaton.states.iter().flat_map(|state| &state.edges) {
         used[byte as usize] = true;
     }
-    let mut classes = Box::new([0; 256]);
+    let mut classes = [0; 256];
     let mut firsts = Vec::new();
     let mut others = None;
     for byte in 0..=255u8 {

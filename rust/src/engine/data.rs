@@ -159,7 +159,7 @@ impl<'e> Moves<'e> {
             Action::CloseItem { spec } => self.close_item(id, data, spec),
             Action::Digit { spec } => {
                 let text = [data.text.unwrap_or_default(), &[byte]].concat();
-                match &self.program.memories[spec as usize] {
+                match &*self.program.memories[spec as usize] {
                     Memory::Decimal(set) if set.goes_on(&text) => {
                         self.keep(DataKey { text: Some(&text), ..data })
                     }
@@ -174,14 +174,14 @@ impl<'e> Moves<'e> {
     }
 
     pub(super) fn members(&self, spec: u32) -> &'e Members {
-        match &self.program.memories[spec as usize] {
+        match &*self.program.memories[spec as usize] {
             Memory::Members(members) => members,
             other => unreachable!("spec {spec} is {other:?}"),
         }
     }
 
     pub(super) fn items(&self, spec: u32) -> &'e Items {
-        match &self.program.memories[spec as usize] {
+        match &*self.program.memories[spec as usize] {
             Memory::Items(items) => items,
             other => unreachable!("spec {spec} is {other:?}"),
         }
@@ -232,7 +232,9 @@ impl<'e> Moves<'e> {
                 let finite = &self.items(spec).finite;
                 finite[(place as usize).min(finite.len() - 1)]
             }
-            Guard::OpenKey { spec } => self.members(spec).words.contains_key(&state),
+            Guard::OpenKey { spec } => {
+                self.members(spec).words.contains_key(&self.program.place_in_rule(state))
+            }
             _ => false,
         }
     }
@@ -302,7 +304,7 @@ impl<'e> Moves<'e> {
             Guard::None => true,
             Guard::Key { spec } => {
                 let members = self.members(spec);
-                members.below.get(&item.state).is_some_and(|below| {
+                members.below.of(self.program.place_in_rule(item.state)).is_some_and(|below| {
                     members.some_available(written, below, self.open_left(members, &data))
                 })
             }
@@ -330,7 +332,8 @@ impl<'e> Moves<'e> {
 
     /// Whether some open key goes on from here that was not written yet.
     fn some_key(&self, members: &Members, item: &Item, data: &DataKey) -> bool {
-        let (Some(text), Some(words)) = (data.text, members.words.get(&item.state)) else { return true };
+        let place = self.program.place_in_rule(item.state);
+        let (Some(text), Some(words)) = (data.text, members.words.get(&place)) else { return true };
         words.iter().any(|word| {
             let name = identity(members.json, &[text, word].concat());
             !members.names.contains_key(&name) && !self.has_seen(data, &name)
@@ -338,7 +341,8 @@ impl<'e> Moves<'e> {
     }
 
     fn some_item(&self, items: &Items, item: &Item, data: &DataKey) -> bool {
-        let (Some(text), Some(words)) = (data.text, items.words.get(&item.state)) else { return true };
+        let place = self.program.place_in_rule(item.state);
+        let (Some(text), Some(words)) = (data.text, items.words.get(&place)) else { return true };
         words.iter().any(|word| {
             let name = identity(items.json, &[text, word].concat());
             !self.has_seen(data, &name) && self.leaves_enough(items, data, &name)
@@ -394,7 +398,7 @@ impl<'e> Moves<'e> {
                 }
                 items.min <= count && count <= items.max && !repeated
             }
-            Ending::Decimal { spec } => match &self.program.memories[spec as usize] {
+            Ending::Decimal { spec } => match &*self.program.memories[spec as usize] {
                 Memory::Decimal(set) => set.accepts(data.text.unwrap_or_default()),
                 _ => false,
             },

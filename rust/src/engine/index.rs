@@ -54,8 +54,6 @@ pub struct Index {
     pub program: Program,
     pub vocabulary: Arc<Vocabulary>,
     pub limits: ServeLimits,
-    /// The first state of each rule.
-    pub first_states: Vec<StateId>,
     cache: RwLock<Arc<Cache>>,
     plans: Mutex<Plans>,
     /// For places within open keys, their number among those of all formats.
@@ -66,15 +64,10 @@ pub struct Index {
 
 impl Index {
     pub fn new(program: Program, vocabulary: Arc<Vocabulary>, limits: ServeLimits) -> Index {
-        let mut first_states = vec![0; program.names.len()];
-        for (id, state) in (0..program.states.len() as StateId).zip(&program.states).rev() {
-            first_states[state.rule as usize] = id;
-        }
         Index {
             program,
             vocabulary,
             limits,
-            first_states,
             cache: RwLock::new(Arc::new(Cache::new(0))),
             plans: Mutex::default(),
             open_places: Mutex::default(),
@@ -130,7 +123,7 @@ impl Index {
     /// How many bytes it takes at least to count once more in the rule of a state.
     pub fn bytes_to_count(&self, state: StateId) -> u32 {
         let rule = self.program.states[state as usize].rule;
-        self.count_bytes.of(&self.program, rule, self.first_states[rule as usize])
+        self.count_bytes.of(&self.program, rule, self.program.starts[rule as usize])
     }
 
     /// The number of a place within an open key among those of all formats; equal ones have one.

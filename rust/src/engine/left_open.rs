@@ -33,7 +33,9 @@ impl Declared<'_> {
     pub fn may_step(&self, program: &Program, from: &Config, byte: u8, to: &Config) -> bool {
         let key = |config: &Config| match config.items[..] {
             // An object within a value may be of the same rule: its keys are not asked for here.
-            [item] if item.data == self.start.data => self.members.below.get(&item.state),
+            [item] if item.data == self.start.data => {
+                self.members.below.of(program.place_in_rule(item.state))
+            }
             _ => None,
         };
         let may_come = |members: &[u32]| self.members.some_available(self.written, members, self.left);

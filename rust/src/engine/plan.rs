@@ -307,7 +307,7 @@ mod tests {
         ];
         let words = records.concat();
         let ir = Ir::read(&words, &blob, vec![5], vec!["root".into()], 0).expect("a record");
-        let program = compile(&ir, CompileLimits::default(), &Kept::default()).expect("a format");
+        let program = compile(ir, CompileLimits::default(), &Kept::default()).expect("a format");
         Plans::default().neighbour(&program, Program::START)
     }
 

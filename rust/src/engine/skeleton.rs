@@ -271,9 +271,10 @@ impl<'e> Composer<'e> {
             let origin = Origin { group: self.index.open_place(item.state)?, rule: 0 };
             return Some(SharedKey { origin, state: 0, count: item.count, held, over });
         }
-        let rule = self.moves.program.states[item.state as usize].rule as usize;
-        let state = item.state - self.index.first_states[rule];
-        Some(SharedKey { origin: self.moves.program.origins[rule], state, count: item.count, held, over })
+        let program = self.moves.program;
+        let origin = program.origins[program.states[item.state as usize].rule as usize];
+        let state = program.place_in_rule(item.state);
+        Some(SharedKey { origin, state, count: item.count, held, over })
     }
 
     /// The configuration of some items without their frames.

@@ -135,7 +135,7 @@ impl PyIndex {
                 let ir = Ir::read(&words, &blob, rules, names, root)?;
                 let [rules, states, dfa_states, edges, mask_work, stack_depth, cache_bytes] = limits;
                 let limits = CompileLimits { rules, states, dfa_states, edges };
-                let program = compile(&ir, limits, &vocabulary.compiled)?;
+                let program = compile(ir, limits, &vocabulary.compiled)?;
                 let stack_depth = u32::try_from(stack_depth).unwrap_or(u32::MAX);
                 let serve = ServeLimits { mask_work, stack_depth, cache_bytes };
                 Index::checked(program, vocabulary, serve)
@@ -152,7 +152,7 @@ impl PyIndex {
         guard(|| {
             let (index, cache) = (&self.index, self.index.current());
             let stats = PyDict::new(py);
-            stats.set_item("rules", index.program.names.len())?;
+            stats.set_item("rules", index.program.n_rules())?;
             stats.set_item("states", index.program.states.len())?;
             stats.set_item("edges", index.program.n_edges())?;
             stats.set_item("program_bytes", index.program.heap_bytes())?;
