@@ -10,7 +10,7 @@ use crate::compile::bare_words::{BareWords, SharedWords};
 use crate::compile::words::{self, FewWords};
 use crate::decimal::DecimalSet;
 use crate::error::Result;
-use crate::program::{Action, ByteEdge, Ending, Guard, NO_ACTION, Program, StateId};
+use crate::program::{Action, ByteEdge, Ending, Guard, NO_ACTION, Program, Rule, StateId};
 
 /// A language with more words than this is taken to have one that was not read yet.
 pub const MAX_WORDS: usize = 4_096;
@@ -252,8 +252,8 @@ pub fn settle(program: &mut Program, mut memories: Vec<Memory>, budget: &mut Bud
             _ => {}
         }
     }
-    for (rule, ending) in (0u32..).zip(&program.endings) {
-        if let Ending::Members { spec } = *ending
+    for rule in &program.rules {
+        if let Ending::Members { spec } = rule.ending
             && let Memory::Members(members) = &mut memories[spec as usize]
         {
             members.settle(&open[spec as usize]);
@@ -284,8 +284,8 @@ struct DeclaredBelow<'p> {
 }
 
 impl<'p> DeclaredBelow<'p> {
-    fn new(program: &'p Program, rule: u32) -> Self {
-        let states = program.states_of(rule);
+    fn new(program: &'p Program, rule: &Rule) -> Self {
+        let states = rule.states();
         let spans = vec![0..0; states.len()];
         DeclaredBelow { program, first: states.start, found: Below { spans, members: Vec::new() } }
     }

@@ -102,29 +102,27 @@ pub enum Name {
     Counted { min: u32, max: u32 },
 }
 
-/// Names of the rules of a program, for messages and statistics.
-#[derive(Debug, Default)]
-pub struct Names {
-    /// Those of the format's rules.
-    pub given: Vec<String>,
-    /// For each rule of the program.
-    pub rules: Vec<Name>,
+#[derive(Debug, Clone)]
+pub struct Rule {
+    /// Its states are side by side, and this one is the first.
+    pub start: StateId,
+    pub n_states: u32,
+    /// What must hold for it to end, besides its count.
+    pub ending: Ending,
+    pub origin: Origin,
+    pub name: Name,
+    /// Ascending: every count that some guard of it compares with.
+    pub thresholds: Vec<u32>,
 }
 
-impl Names {
-    /// The name of a rule of the program.
-    pub fn of(&self, rule: usize) -> String {
-        match self.rules[rule] {
-            Name::Given(given) => self.given[given as usize].clone(),
-            Name::Kind(kind) => kind.into(),
-            Name::Counted { min, max: UNBOUNDED } => format!("{{{min},}}"),
-            Name::Counted { min, max } => format!("{{{min},{max}}}"),
-        }
+impl Rule {
+    pub fn states(&self) -> Range<StateId> {
+        self.start..self.start + self.n_states
     }
 
-    fn heap_bytes(&self) -> usize {
-        let given = self.given.iter().map(|name| name.len() + size_of::<String>());
-        given.sum::<usize>() + self.rules.len() * size_of::<Name>()
+    /// Whether it keeps something of its own: it starts with nothing kept then.
+    pub fn remembers(&self) -> bool {
+        matches!(self.ending, Ending::Members { .. } | Ending::Items { .. } | Ending::Decimal { .. })
     }
 }
 
@@ -135,18 +133,10 @@ pub struct Program {
     pub call_edges: Vec<CallEdge>,
     pub token_edges: Vec<TokenEdge>,
     pub actions: Vec<Action>,
-    /// What must hold for each rule to end, besides its count.
-    pub endings: Vec<Ending>,
-    /// Whether each rule keeps something of its own: it starts with nothing kept then.
-    pub remembers: Vec<bool>,
+    pub rules: Vec<Rule>,
     pub memories: Vec<Arc<Memory>>,
-    /// Where each rule comes from.
-    pub origins: Vec<Origin>,
-    /// The first state of each rule, and one past the last state: the states of a rule are side by side.
-    pub starts: Vec<StateId>,
-    pub names: Names,
-    /// Ascending: every count that some guard of the rule compares with.
-    pub thresholds: Vec<Vec<u32>>,
+    /// Names of the format's rules, for messages and statistics.
+    pub names: Vec<String>,
     /// The root may be the empty text.
     pub nullable: bool,
     /// Bytes that no edge of the program tells apart have one class.
@@ -177,17 +167,23 @@ impl Program {
         }
     }
 
-    pub fn n_rules(&self) -> usize {
-        self.starts.len() - 1
-    }
-
-    pub fn states_of(&self, rule: u32) -> Range<StateId> {
-        self.starts[rule as usize]..self.starts[rule as usize + 1]
+    /// The rule of a state.
+    pub fn rule_of(&self, state: StateId) -> &Rule {
+        &self.rules[self.states[state as usize].rule as usize]
     }
 
     /// Which state of its rule a state is. Memories know states by that.
     pub fn place_in_rule(&self, state: StateId) -> StateId {
-        state - self.starts[self.states[state as usize].rule as usize]
+        state - self.rule_of(state).start
+    }
+
+    pub fn name(&self, rule: &Rule) -> String {
+        match rule.name {
+            Name::Given(given) => self.names[given as usize].clone(),
+            Name::Kind(kind) => kind.into(),
+            Name::Counted { min, max: UNBOUNDED } => format!("{{{min},}}"),
+            Name::Counted { min, max } => format!("{{{min},{max}}}"),
+        }
     }
 
     pub fn call_edges(&self, state: StateId) -> &[CallEdge] {
@@ -207,17 +203,17 @@ impl Program {
 
     /// The lowest count from `count` on that a guard of the state's rule compares with.
     pub fn next_threshold(&self, state: StateId, count: u32) -> Option<u32> {
-        let all = &self.thresholds[self.states[state as usize].rule as usize];
+        let all = &self.rule_of(state).thresholds;
         all.get(all.partition_point(|&threshold| threshold < count)).copied()
     }
 
     /// The lowest count that no text can tell from `count` in which `most` more are counted.
     pub fn alike_count(&self, state: StateId, count: u32, most: u32) -> u32 {
-        let rule = self.states[state as usize].rule as usize;
-        if self.endings[rule] == Ending::Depth {
+        let rule = self.rule_of(state);
+        if rule.ending == Ending::Depth {
             return count;
         }
-        let all = &self.thresholds[rule];
+        let all = &rule.thresholds;
         let at = all.partition_point(|&threshold| threshold < count);
         match all.get(at) {
             Some(&next) if next - count <= most => count,
@@ -233,12 +229,9 @@ impl Program {
             + self.call_edges.len() * size_of::<CallEdge>()
             + self.token_edges.len() * size_of::<TokenEdge>()
             + self.actions.len() * size_of::<Action>()
-            + self.endings.len() * (size_of::<Ending>() + 1)
-            + self.origins.len() * size_of::<Origin>()
-            + self.thresholds.iter().map(|all| size_of_val(&**all) + size_of::<Vec<u32>>()).sum::<usize>()
+            + self.rules.iter().map(|rule| size_of::<Rule>() + size_of_val(&*rule.thresholds)).sum::<usize>()
             + self.memories.iter().map(|memory| memory.heap_bytes()).sum::<usize>()
-            + self.starts.len() * size_of::<StateId>()
-            + self.names.heap_bytes()
+            + self.names.iter().map(|name| name.len() + size_of::<String>()).sum::<usize>()
     }
 
     pub fn n_edges(&self) -> usize {
@@ -247,7 +240,7 @@ impl Program {
 
     /// The name, the states and the bytes of each rule, most bytes first.
     pub fn sizes_by_rule(&self) -> Vec<(String, usize, usize)> {
-        let mut all: Vec<_> = (0..self.n_rules()).map(|rule| (self.names.of(rule), 0, 0)).collect();
+        let mut all: Vec<_> = self.rules.iter().map(|rule| (self.name(rule), 0, 0)).collect();
         for state in &self.states {
             let (_, states, bytes) = &mut all[state.rule as usize];
             *states += 1;

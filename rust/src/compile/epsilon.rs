@@ -67,6 +67,8 @@ pub struct Buffers {
     closure: Vec<u32>,
     spare: Vec<u32>,
     kept: Vec<u32>,
+    reached: Vec<bool>,
+    open: Vec<(u32, u32)>,
     result: Automata,
 }
 
@@ -79,7 +81,7 @@ pub fn remove(
 ) -> Result<Automata> {
     let n = draft.n_states as usize;
     let mut graph = Graph::new(draft, buffers);
-    let nullable = EmptySearch::new(&graph, &is_nullable).run();
+    let nullable = EmptySearch::new(&graph, &is_nullable, buffers).run();
     let empty = |callee: u32| nullable.get(callee as usize).copied().unwrap_or_else(|| is_nullable(callee));
     let past = |&(from, edge): &(u32, Edge)| match edge.label {
         Label::Call(callee) | Label::Nest(callee) if empty(callee) => Some((from, edge.target)),
@@ -92,6 +94,7 @@ pub fn remove(
     let mut alias = std::mem::take(&mut buffers.alias);
     graph.aliases(&mut alias);
     let taken = std::mem::take(buffers);
+    let (reached, open) = (taken.reached, taken.open);
     let mut remover = Remover {
         alias,
         graph: &graph,
@@ -122,12 +125,19 @@ pub fn remove(
         closure,
         spare,
         kept,
+        reached,
+        open,
         result: none,
     };
     Ok(result)
 }
 
 impl Buffers {
+    /// Whether there is little to give back; what the later passes hold is as much as the result.
+    pub fn is_small(&self, most: usize) -> bool {
+        self.alias.capacity() <= most && self.result.edges.capacity() <= most
+    }
+
     /// Give the memory of a result back.
     pub fn give_back(&mut self, mut automata: Automata) {
         automata.rules.clear();
@@ -234,22 +244,25 @@ struct EmptySearch<'g, F> {
     graph: &'g Graph<'g>,
     is_nullable: F,
     nullable: Vec<bool>,
-    reached: Vec<bool>,
+    reached: &'g mut Vec<bool>,
     /// The rule and the state reached.
-    open: Vec<(u32, u32)>,
+    open: &'g mut Vec<(u32, u32)>,
     /// For each rule, who waits for it to have the empty text: (caller, state after the call).
     waiting: Vec<Vec<(u32, u32)>>,
 }
 
 impl<'g, F: Fn(u32) -> bool> EmptySearch<'g, F> {
-    fn new(graph: &'g Graph<'g>, is_nullable: F) -> Self {
+    fn new(graph: &'g Graph<'g>, is_nullable: F, buffers: &'g mut Buffers) -> Self {
         let n_rules = graph.draft.rules.len();
+        let Buffers { reached, open, .. } = buffers;
+        reached.clear();
+        reached.resize(graph.draft.n_states as usize, false);
         EmptySearch {
             graph,
             is_nullable,
             nullable: vec![false; n_rules],
-            reached: vec![false; graph.draft.n_states as usize],
-            open: Vec::new(),
+            reached,
+            open,
             waiting: vec![Vec::new(); n_rules],
         }
     }

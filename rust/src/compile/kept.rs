@@ -15,11 +15,12 @@ use super::Spent;
 use super::components::Search;
 use super::dfa::Dfa;
 use super::draft::Draft;
-use super::epsilon::Buffers;
 use super::groups::Groups;
-use super::layout::Fragment;
+use super::layout::{self, Fragment};
 use super::shape::Shapes;
 use super::spelling::SpellerMemory;
+use super::trim::{self, Incoming};
+use super::{epsilon, reduce};
 
 /// Half of what may be held: a generation is given up when the next one is full, and what is used lives on in the next.
 const GENERATION_BYTES: usize = 4 << 20;
@@ -45,8 +46,18 @@ pub struct Scratch {
     pub speller: SpellerMemory,
     pub key: Vec<u8>,
     pub draft: Draft,
-    pub buffers: Buffers,
+    pub passes: Passes,
     pub search: Search,
+}
+
+/// What the passes over the automata of a group work in. A typical format has ten groups, of fifty states each.
+#[derive(Debug, Default)]
+pub struct Passes {
+    pub epsilon: epsilon::Buffers,
+    pub into: Incoming,
+    pub trim: trim::Buffers,
+    pub reduce: reduce::Buffers,
+    pub layout: layout::Buffers,
 }
 
 impl Scratch {
@@ -54,6 +65,7 @@ impl Scratch {
         self.shapes.is_small(MAX_SCRATCH)
             && self.groups.is_small(MAX_SCRATCH)
             && self.draft.edges.capacity() <= MAX_SCRATCH
+            && self.passes.epsilon.is_small(MAX_SCRATCH)
     }
 }
 

@@ -10,7 +10,7 @@ use super::kept::Built;
 use super::layout::Fragment;
 use crate::error::{Error, Result};
 use crate::program::{
-    Action, ByteEdge, CallEdge, Ending, Guard, Name, Names, Origin, Program, State, TokenEdge,
+    Action, ByteEdge, CallEdge, Ending, Guard, Name, Origin, Program, Rule, State, TokenEdge,
 };
 
 const NONE: u32 = u32::MAX;
@@ -29,9 +29,9 @@ pub fn link(ir: Ir, groups: &Groups, built: &[Arc<Built<Fragment>>], search: &mu
             linker.copy_shared(&mut program, group);
         }
         let Vertex { place, .. } = *linker.vertex(vertex);
-        let from = &built[group as usize].value.program;
+        let from = &built[group as usize].value.program.rules[place as usize];
         let shift = Shift {
-            state: program.starts[id as usize].wrapping_sub(from.starts[place as usize]),
+            state: program.rules[id as usize].start.wrapping_sub(from.start),
             // The first two actions are everyone's.
             action: offsets[group as usize].0 - 2,
             memory: offsets[group as usize].1,
@@ -42,7 +42,7 @@ pub fn link(ir: Ir, groups: &Groups, built: &[Arc<Built<Fragment>>], search: &mu
     (program.classes, program.first_bytes) = byte_classes(labels);
     program.n_classes = program.first_bytes.len();
     rank_starts(&mut program, search);
-    program.names.given = ir.names;
+    program.names = ir.names;
     Ok(program)
 }
 
@@ -78,7 +78,7 @@ impl Linker<'_, '_> {
     fn states(&self, vertex: u32) -> (&Program, &[State]) {
         let Vertex { group, place, .. } = *self.vertex(vertex);
         let program = &self.built[group as usize].value.program;
-        let range = program.states_of(place);
+        let range = program.rules[place as usize].states();
         (program, &program.states[range.start as usize..range.end as usize])
     }
 
@@ -106,51 +106,45 @@ impl Linker<'_, '_> {
 
     /// A program that has the rules, but not their states and edges yet.
     fn empty(&self, order: &[u32]) -> Result<Program> {
-        let Vertex { group, place, .. } = *self.vertex(0);
-        let mut starts = Vec::with_capacity(order.len() + 1);
-        let (mut n_states, mut n_bytes, mut n_calls) = (0u32, 0, 0);
-        for &vertex in order {
-            starts.push(n_states);
-            let (_, states) = self.states(vertex);
-            n_states = n_states.checked_add(states.len() as u32).ok_or_else(|| Error::Limit {
+        let mut rules = Vec::with_capacity(order.len());
+        let (mut start, mut n_bytes, mut n_calls) = (0u32, 0, 0);
+        for &id in order {
+            let vertex = self.vertex(id);
+            let built = &self.built[vertex.group as usize];
+            let from = &built.value.program.rules[vertex.place as usize];
+            rules.push(Rule {
+                start,
+                origin: Origin { group: built.number, rule: vertex.place },
+                name: self.name(vertex),
+                ..from.clone()
+            });
+            start = start.checked_add(from.n_states).ok_or_else(|| Error::Limit {
                 what: "the format has too many states".into(),
                 limit: "states",
                 value: u64::from(u32::MAX),
             })?;
+            let (_, states) = self.states(id);
             n_bytes += bytes(states).len();
             n_calls += calls(states).len();
         }
-        starts.push(n_states);
+        let Vertex { group, place, .. } = *self.vertex(0);
         Ok(Program {
-            states: Vec::with_capacity(n_states as usize),
+            states: Vec::with_capacity(start as usize),
             byte_edges: Vec::with_capacity(n_bytes),
             call_edges: Vec::with_capacity(n_calls),
             token_edges: Vec::new(),
             actions: vec![Action::None, Action::Count],
-            endings: Vec::with_capacity(order.len()),
-            remembers: Vec::with_capacity(order.len()),
+            rules,
             memories: Vec::new(),
-            origins: order.iter().map(|&vertex| self.origin(vertex)).collect(),
-            starts,
-            names: Names {
-                given: Vec::new(),
-                rules: order.iter().map(|&vertex| self.name(vertex)).collect(),
-            },
-            thresholds: Vec::with_capacity(order.len()),
-            nullable: self.built[group as usize].value.nullable[place as usize],
+            names: Vec::new(),
+            nullable: self.built[group as usize].value.texts[place as usize].empty,
             classes: [0; 256],
             n_classes: 1,
             first_bytes: Vec::new(),
         })
     }
 
-    fn origin(&self, vertex: u32) -> Origin {
-        let Vertex { group, place, .. } = *self.vertex(vertex);
-        Origin { group: self.built[group as usize].number, rule: place }
-    }
-
-    fn name(&self, vertex: u32) -> Name {
-        let vertex = self.vertex(vertex);
+    fn name(&self, vertex: &Vertex) -> Name {
         match (vertex.kind, vertex.rule) {
             (_, Some(rule)) => Name::Given(rule),
             (Kind::Plain, _) => Name::Kind("nested"),
@@ -176,11 +170,9 @@ impl Linker<'_, '_> {
 
     fn copy_rule(&self, program: &mut Program, id: u32, vertex: u32, shift: &Shift, numbers: &[u32]) {
         let (from, states) = self.states(vertex);
-        let Vertex { group, place, .. } = *self.vertex(vertex);
-        let slots = self.groups.slots(group);
-        program.endings.push(moved_ending(from.endings[place as usize], shift.memory));
-        program.remembers.push(from.remembers[place as usize]);
-        program.thresholds.push(from.thresholds[place as usize].clone());
+        let slots = self.groups.slots(self.vertex(vertex).group);
+        let rule = &mut program.rules[id as usize];
+        rule.ending = moved_ending(rule.ending, shift.memory);
         let (Some(first), Some(last)) = (states.first(), states.last()) else { return };
         let delta = |to: usize, from: u32| (to as u32).wrapping_sub(from);
         let bytes = delta(program.byte_edges.len(), first.bytes.start);
@@ -201,9 +193,9 @@ impl Linker<'_, '_> {
             target: shift.state(edge.target),
             ..*edge
         }));
-        let starts = &program.starts;
+        let rules = &program.rules;
         program.call_edges.extend(from.call_edges[self::calls(states)].iter().map(|edge| CallEdge {
-            start: starts[numbers[slots[edge.start as usize] as usize] as usize],
+            start: rules[numbers[slots[edge.start as usize] as usize] as usize].start,
             back: shift.state(edge.back),
             action: shift.action(edge.action),
             ..*edge
@@ -265,12 +257,12 @@ fn moved_ending(ending: Ending, by: u32) -> Ending {
 
 /// First calls are acyclic once left recursion is out: number the starts along them.
 fn rank_starts(program: &mut Program, search: &mut Search) {
-    search.run(program.n_rules(), |rule, at| {
-        let calls = program.call_edges(program.starts[rule as usize]);
+    search.run(program.rules.len(), |rule, at| {
+        let calls = program.call_edges(program.rules[rule as usize].start);
         Some(program.states[calls.get(at as usize)?.start as usize].rule)
     });
-    let n = program.n_rules() as u32;
-    for (&start, &number) in program.starts.iter().zip(&search.component) {
-        program.states[start as usize].rank = n - number;
+    let n = program.rules.len() as u32;
+    for (rule, &number) in program.rules.iter().zip(&search.component) {
+        program.states[rule.start as usize].rank = n - number;
     }
 }

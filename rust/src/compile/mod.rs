@@ -34,7 +34,7 @@ pub mod words_only;
 use std::sync::Arc;
 
 use groups::Groups;
-use kept::{Built, Kept, Scratch};
+use kept::{Built, Kept, Passes, Scratch};
 use layout::Fragment;
 use spelling::Speller;
 use thompson::{Drafts, Thompson};
@@ -184,7 +184,7 @@ pub fn compile(ir: ir::Ir, limits: CompileLimits, kept: &Kept) -> Result<Program
     if let ir::Node::Literals { text, lengths } = ir.node(ir.rules[ir.root as usize]) {
         return words_only::program(text, lengths, &ir.names[ir.root as usize], &mut budget);
     }
-    let Scratch { mut shapes, mut groups, speller, mut key, draft, mut buffers, mut search } = kept.scratch();
+    let Scratch { mut shapes, mut groups, speller, mut key, draft, mut passes, mut search } = kept.scratch();
     shapes.read(&ir);
     let mut speller = Speller::new(&ir, &shapes, speller);
     groups.read(&ir, &mut speller, &mut budget)?;
@@ -198,12 +198,12 @@ pub fn compile(ir: ir::Ir, limits: CompileLimits, kept: &Kept) -> Result<Program
             Some(known) => known,
             None => {
                 let before = thompson.budget.spent();
-                let fragment = fragment(&mut thompson, &groups, &built, group, &mut buffers)?;
+                let fragment = fragment(&mut thompson, &groups, &built, group, &mut passes)?;
                 let spent = thompson.budget.spent().minus(before);
                 kept.add_group(&key, Arc::new(Built::new(fragment, spent)))
             }
         };
-        if made.value.program.n_rules() == 0 {
+        if made.value.program.rules.is_empty() {
             thompson.refuse_count(group);
         }
         built.push(made);
@@ -211,7 +211,7 @@ pub fn compile(ir: ir::Ir, limits: CompileLimits, kept: &Kept) -> Result<Program
     let (draft, speller) = thompson.into_memory();
     let root = &groups.vertices[0];
     let (last, place) = (&built[root.group as usize].value, root.place as usize);
-    if !last.lives[place] && !last.nullable[place] {
+    if !last.texts[place].some && !last.texts[place].empty {
         return Err(Error::Grammar {
             what: format!(
                 "no text at all is in the format: rule {:?} can never end",
@@ -222,7 +222,7 @@ pub fn compile(ir: ir::Ir, limits: CompileLimits, kept: &Kept) -> Result<Program
         });
     }
     let program = link::link(ir, &groups, &built, &mut search)?;
-    kept.give_back(Scratch { shapes, groups, speller, key, draft, buffers, search });
+    kept.give_back(Scratch { shapes, groups, speller, key, draft, passes, search });
     Ok(program)
 }
 
@@ -232,7 +232,7 @@ fn fragment(
     groups: &Groups,
     built: &[Arc<Built<Fragment>>],
     group: u32,
-    buffers: &mut epsilon::Buffers,
+    passes: &mut Passes,
 ) -> Result<Fragment> {
     let Some(drafts) = thompson.build(group)? else { return Fragment::none(thompson.budget) };
     let slots = groups.slots(group);
@@ -243,21 +243,22 @@ fn fragment(
     let Drafts { draft, memories, actions } = drafts;
     let nullable = |slot: u32| {
         let (fragment, place) = callee(slot);
-        fragment.nullable[place]
+        fragment.texts[place].empty
     };
-    let mut automata = epsilon::remove(&draft, nullable, buffers, thompson.budget)?;
+    let mut automata = epsilon::remove(&draft, nullable, &mut passes.epsilon, thompson.budget)?;
     thompson.give_back(draft);
-    let mut into = trim::incoming(&automata);
-    let lives = trim::trim(&mut automata, &into, &memories, &actions, |slot| {
+    trim::incoming(&automata, &mut passes.into);
+    trim::trim(&mut automata, &passes.into, &memories, &actions, &mut passes.trim, |slot| {
         let (fragment, place) = callee(slot);
-        fragment.lives[place]
+        fragment.texts[place].some
     });
     if left_recursion::remove(&mut automata, thompson.budget)? {
-        into = trim::incoming(&automata);
+        trim::incoming(&automata, &mut passes.into);
     }
-    reduce::reduce(&mut automata, &into);
-    let fragment = Fragment::new(&automata, lives, actions, memories, thompson.budget)?;
-    buffers.give_back(automata);
+    reduce::reduce(&mut automata, &passes.into, &mut passes.reduce);
+    let lives = &passes.trim.rules;
+    let fragment = Fragment::new(&automata, lives, actions, memories, &mut passes.layout, thompson.budget)?;
+    passes.epsilon.give_back(automata);
     Ok(fragment)
 }
 
@@ -300,7 +301,8 @@ mod tests {
 
     /// Everything but where it comes from.
     fn shown(mut program: Program) -> String {
-        program.origins.clear();
+        let nowhere = Origin { group: 0, rule: 0 };
+        program.rules.iter_mut().for_each(|rule| rule.origin = nowhere);
         format!("{program:?}")
     }
 
@@ -320,8 +322,7 @@ mod tests {
         let kept = Kept::default();
         let origins = |open: &[u8]| -> Vec<(String, Origin)> {
             let program = lists(open, CompileLimits::default(), &kept).expect("a format");
-            let names = (0..program.n_rules()).map(|rule| program.names.of(rule));
-            names.zip(program.origins.iter().copied()).collect()
+            program.rules.iter().map(|rule| (program.name(rule), rule.origin)).collect()
         };
         let (one, other) = (origins(b"a"), origins(b"b"));
         let shared: Vec<&str> =

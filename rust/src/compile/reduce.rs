@@ -16,29 +16,30 @@ use super::trim::Incoming;
 const NONE: u32 = u32::MAX;
 
 /// Merge states; edges lead to the states that stay. `into` may hold more edges than there are.
-pub fn reduce(automata: &mut Automata, into: &Incoming) {
+pub fn reduce(automata: &mut Automata, into: &Incoming, buffers: &mut Buffers) {
     let n = automata.states.len();
-    let mut reducer = Reducer {
-        merged: (0..n as u32).collect(),
-        next: vec![NONE; n],
-        known: HashTable::with_capacity(n),
-        open: (0..n as u32).collect(),
-        waiting: vec![true; n],
-        automata,
-        into,
-    };
+    buffers.merged.clear();
+    buffers.merged.extend(0..n as u32);
+    buffers.open.clear();
+    buffers.open.extend(0..n as u32);
+    buffers.next.clear();
+    buffers.next.resize(n, NONE);
+    buffers.waiting.clear();
+    buffers.waiting.resize(n, true);
+    buffers.known.clear();
+    let mut reducer = Reducer { automata, into, found: buffers };
     // Last states first: in a chain the tail is settled before what leads to it.
-    while let Some(state) = reducer.open.pop() {
-        reducer.waiting[state as usize] = false;
-        if reducer.merged[state as usize] == state {
+    while let Some(state) = reducer.found.open.pop() {
+        reducer.found.waiting[state as usize] = false;
+        if reducer.found.merged[state as usize] == state {
             reducer.look_at(state);
         }
     }
 }
 
-struct Reducer<'a> {
-    automata: &'a mut Automata,
-    into: &'a Incoming,
+/// Memory that is used again for the next group.
+#[derive(Debug, Default)]
+pub struct Buffers {
     /// For each state the one that it was merged with, itself if none.
     merged: Vec<u32>,
     /// The states merged with one another are a list: the next one of each.
@@ -49,6 +50,12 @@ struct Reducer<'a> {
     waiting: Vec<bool>,
 }
 
+struct Reducer<'a> {
+    automata: &'a mut Automata,
+    into: &'a Incoming,
+    found: &'a mut Buffers,
+}
+
 impl Reducer<'_> {
     fn look_at(&mut self, state: u32) {
         self.redirect(state);
@@ -57,13 +64,13 @@ impl Reducer<'_> {
             return;
         }
         let hash = content_hash(self.automata, state);
-        let (automata, merged) = (&*self.automata, &self.merged);
+        let (automata, merged) = (&*self.automata, &self.found.merged);
         let same = |&other: &u32| merged[other as usize] == other && same_content(automata, state, other);
-        match self.known.find(hash, same) {
+        match self.found.known.find(hash, same) {
             Some(&other) if other != state => self.merge(state, other),
             Some(_) => {}
             None => {
-                self.known.insert_unique(hash, state, |&known| content_hash(self.automata, known));
+                self.found.known.insert_unique(hash, state, |&known| content_hash(self.automata, known));
             }
         }
     }
@@ -75,9 +82,9 @@ impl Reducer<'_> {
         let mut changed = false;
         for edge in &mut *edges {
             let mut target = edge.target;
-            while self.merged[target as usize] != target {
-                let next = self.merged[target as usize];
-                self.merged[target as usize] = self.merged[next as usize];
+            while self.found.merged[target as usize] != target {
+                let next = self.found.merged[target as usize];
+                self.found.merged[target as usize] = self.found.merged[next as usize];
                 target = next;
             }
             changed |= target != edge.target;
@@ -89,23 +96,23 @@ impl Reducer<'_> {
     }
 
     fn merge(&mut self, state: u32, other: u32) {
-        self.merged[state as usize] = other;
+        self.found.merged[state as usize] = other;
         let mut member = state;
         loop {
             for &(from, _) in self.into.of(member) {
-                if !self.waiting[from as usize] && self.merged[from as usize] == from {
-                    self.waiting[from as usize] = true;
-                    self.open.push(from);
+                if !self.found.waiting[from as usize] && self.found.merged[from as usize] == from {
+                    self.found.waiting[from as usize] = true;
+                    self.found.open.push(from);
                 }
             }
-            match self.next[member as usize] {
+            match self.found.next[member as usize] {
                 NONE => break,
                 next => member = next,
             }
         }
         // The list of `state` goes in front of what follows `other`.
-        self.next[member as usize] = self.next[other as usize];
-        self.next[other as usize] = state;
+        self.found.next[member as usize] = self.found.next[other as usize];
+        self.found.next[other as usize] = state;
     }
 }
 

@@ -6,8 +6,23 @@ use super::rows::Rows;
 use crate::memory::Memory;
 use crate::program::Action;
 
-/// Take edges out that no text can use; states that nothing leads to any more stay. Returns which rules have a text
-/// besides the empty one.
+/// Memory that is used again for the next group.
+#[derive(Debug, Default)]
+pub struct Buffers {
+    /// Which rules have a text besides the empty one.
+    pub rules: Vec<bool>,
+    live: Vec<bool>,
+    /// For each rule: states that live as soon as the rule has a text.
+    waiting: Vec<Vec<u32>>,
+    /// Rules whose start was reached.
+    asked: Vec<bool>,
+    open: Vec<u32>,
+    /// Starts of rules that remember, which have a way on, but lack a member or an item still.
+    pending: Vec<u32>,
+}
+
+/// Take edges out that no text can use; states that nothing leads to any more stay. Finds which rules have a text besides
+/// the empty one: `Buffers::rules`.
 ///
 /// `lives` says it of the callees that are no rules of the group.
 pub fn trim(
@@ -15,29 +30,25 @@ pub fn trim(
     into: &Incoming,
     memories: &[Memory],
     actions: &[Action],
+    buffers: &mut Buffers,
     lives: impl Fn(u32) -> bool,
-) -> Vec<bool> {
-    let liveness = Liveness {
-        automata,
-        into,
-        memories,
-        actions,
-        lives: &lives,
-        live: vec![false; automata.states.len()],
-        waiting: vec![Vec::new(); automata.rules.len()],
-        asked: vec![false; automata.rules.len()],
-        open: Vec::new(),
-        pending: Vec::new(),
-    };
-    let live = liveness.settle();
-    let rules: Vec<bool> = automata.rules.iter().map(|rule| live[rule.start as usize]).collect();
+) {
+    buffers.live.clear();
+    buffers.live.resize(automata.states.len(), false);
+    buffers.asked.clear();
+    buffers.asked.resize(automata.rules.len(), false);
+    buffers.waiting.clear();
+    buffers.waiting.resize(automata.rules.len(), Vec::new());
+    Liveness { automata, into, memories, actions, lives: &lives, found: buffers }.settle();
+    let Buffers { rules, live, .. } = buffers;
+    rules.clear();
+    rules.extend(automata.rules.iter().map(|rule| live[rule.start as usize]));
     let callee_lives = |callee: u32| rules.get(callee as usize).copied().unwrap_or_else(|| lives(callee));
     let stays = |edge: &Edge| {
         live[edge.target as usize]
             && !matches!(edge.label, Label::Call(callee) | Label::Nest(callee) if !callee_lives(callee))
     };
     retain(automata, stays);
-    rules
 }
 
 fn retain(automata: &mut Automata, stays: impl Fn(&Edge) -> bool) {
@@ -65,8 +76,8 @@ pub type Incoming = Rows<(u32, u32)>;
 
 pub const NO_CALL: u32 = u32::MAX;
 
-pub fn incoming(automata: &Automata) -> Incoming {
-    let mut into = Rows::default();
+/// Find them; what `into` held goes.
+pub fn incoming(automata: &Automata, into: &mut Incoming) {
     let pairs = (0u32..).zip(&automata.states).flat_map(|(from, state)| {
         automata.edges[state.first as usize..state.last as usize].iter().map(move |edge| {
             let callee = match edge.label {
@@ -77,7 +88,6 @@ pub fn incoming(automata: &Automata) -> Incoming {
         })
     });
     into.sort(automata.states.len(), pairs);
-    into
 }
 
 /// A least fixpoint: which states have a way to the end of their rule.
@@ -87,18 +97,11 @@ struct Liveness<'a, F> {
     memories: &'a [Memory],
     actions: &'a [Action],
     lives: &'a F,
-    live: Vec<bool>,
-    /// For each rule: states that live as soon as the rule has a text.
-    waiting: Vec<Vec<u32>>,
-    /// Rules whose start was reached.
-    asked: Vec<bool>,
-    open: Vec<u32>,
-    /// Starts of rules that remember, which have a way on, but lack a member or an item still.
-    pending: Vec<u32>,
+    found: &'a mut Buffers,
 }
 
 impl<F: Fn(u32) -> bool> Liveness<'_, F> {
-    fn settle(mut self) -> Vec<bool> {
+    fn settle(mut self) {
         for (id, state) in (0u32..).zip(&self.automata.states) {
             if state.accept {
                 self.mark(id);
@@ -106,36 +109,36 @@ impl<F: Fn(u32) -> bool> Liveness<'_, F> {
         }
         loop {
             self.spread();
-            let pending = std::mem::take(&mut self.pending);
+            let pending = std::mem::take(&mut self.found.pending);
             let (now, later): (Vec<u32>, Vec<u32>) = pending.iter().partition(|&&start| self.can_end(start));
             if now.is_empty() {
-                return self.live;
+                return;
             }
-            self.pending = later;
+            self.found.pending = later;
             now.into_iter().for_each(|start| self.mark(start));
         }
     }
 
     fn spread(&mut self) {
-        while let Some(state) = self.open.pop() {
+        while let Some(state) = self.found.open.pop() {
             let into = self.into;
             for &(from, callee) in into.of(state) {
                 if callee == NO_CALL || self.callee_lives(callee) {
                     self.reach(from);
-                } else if let Some(waiting) = self.waiting.get_mut(callee as usize) {
+                } else if let Some(waiting) = self.found.waiting.get_mut(callee as usize) {
                     waiting.push(from);
                 }
             }
             let rule = self.automata.states[state as usize].rule as usize;
             if state == self.automata.rules[rule].start {
-                std::mem::take(&mut self.waiting[rule]).into_iter().for_each(|from| self.reach(from));
+                std::mem::take(&mut self.found.waiting[rule]).into_iter().for_each(|from| self.reach(from));
             }
         }
     }
 
     fn callee_lives(&self, callee: u32) -> bool {
         match self.automata.rules.get(callee as usize) {
-            Some(rule) => self.live[rule.start as usize],
+            Some(rule) => self.found.live[rule.start as usize],
             None => (self.lives)(callee),
         }
     }
@@ -144,15 +147,15 @@ impl<F: Fn(u32) -> bool> Liveness<'_, F> {
         let rule = self.automata.states[state as usize].rule as usize;
         if state != self.automata.rules[rule].start {
             self.mark(state);
-        } else if !std::mem::replace(&mut self.asked[rule], true) {
+        } else if !std::mem::replace(&mut self.found.asked[rule], true) {
             // A rule that remembers has a text only once what it requires has one.
-            if self.can_end(state) { self.mark(state) } else { self.pending.push(state) }
+            if self.can_end(state) { self.mark(state) } else { self.found.pending.push(state) }
         }
     }
 
     fn mark(&mut self, state: u32) {
-        if !std::mem::replace(&mut self.live[state as usize], true) {
-            self.open.push(state);
+        if !std::mem::replace(&mut self.found.live[state as usize], true) {
+            self.found.open.push(state);
         }
     }
 
@@ -184,7 +187,7 @@ impl<F: Fn(u32) -> bool> Liveness<'_, F> {
             let states = self.automata.rules[rule as usize].start..end;
             let edges = states.flat_map(|state| self.automata.edges(state));
             edges
-                .filter(|edge| self.live[edge.target as usize])
+                .filter(|edge| self.found.live[edge.target as usize])
                 .map(|edge| self.actions[edge.action as usize])
         };
         let mut written = vec![false; members.required.len()];

@@ -8,7 +8,7 @@ use super::kept::unique_number;
 use super::thompson::{split_words, word_automaton};
 use crate::error::Result;
 use crate::program::{
-    Action, ByteEdge, Ending, Guard, NO_ACTION, Name, Names, Origin, Program, State, UNBOUNDED,
+    Action, ByteEdge, Ending, Guard, NO_ACTION, Name, Origin, Program, Rule, State, UNBOUNDED,
 };
 
 pub fn program(text: &[u8], lengths: &[u8], name: &str, budget: &mut Budget) -> Result<Program> {
@@ -22,13 +22,16 @@ pub fn program(text: &[u8], lengths: &[u8], name: &str, budget: &mut Budget) -> 
         call_edges: Vec::new(),
         token_edges: Vec::new(),
         actions: vec![Action::None, Action::Count],
-        endings: vec![Ending::Free],
-        remembers: vec![false],
+        rules: vec![Rule {
+            start: 0,
+            n_states: automaton.states.len() as u32,
+            ending: Ending::Free,
+            origin: Origin { group: unique_number(), rule: 0 },
+            name: Name::Given(0),
+            thresholds: Vec::new(),
+        }],
         memories: Vec::new(),
-        origins: vec![Origin { group: unique_number(), rule: 0 }],
-        starts: vec![0, automaton.states.len() as u32],
-        names: Names { given: vec![name.into()], rules: vec![Name::Given(0)] },
-        thresholds: vec![Vec::new()],
+        names: vec![name.into()],
         nullable: automaton.states[0].accept,
         classes,
         n_classes: first_bytes.len(),

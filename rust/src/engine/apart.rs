@@ -16,7 +16,7 @@ impl Composer<'_> {
         let program = self.moves.program;
         let owner = |item: &Item| {
             let rule = program.states[item.state as usize].rule;
-            program.remembers[rule as usize].then_some((rule, item.data))
+            program.rules[rule as usize].remembers().then_some((rule, item.data))
         };
         let mut owners: Vec<_> = items.iter().filter_map(owner).collect();
         owners.sort_unstable();

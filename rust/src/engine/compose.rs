@@ -433,7 +433,7 @@ impl<'e> Composer<'e> {
         let rule = self.moves.program.states[item.state as usize].rule;
         let key = Item { frame: CUT, ..self.moves.blanked(item) };
         // What else is kept of an object or a list may tell tokens apart.
-        let hangs = self.moves.program.remembers[rule as usize] && key.data == item.data;
+        let hangs = self.moves.program.rules[rule as usize].remembers() && key.data == item.data;
         if self.inside || steps.longest != u32::MAX || hangs {
             self.take_runs(part, steps.longest);
             return Ok(false);

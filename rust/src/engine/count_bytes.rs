@@ -25,12 +25,12 @@ pub struct CountBytes {
 
 impl CountBytes {
     /// The least number of bytes between two counts of a rule, or less; at least 1.
-    pub fn of(&self, program: &Program, rule: u32, first: StateId) -> u32 {
+    pub fn of(&self, program: &Program, rule: u32) -> u32 {
         if let Some(&known) = lock(&self.known).get(&rule) {
             return known;
         }
         let mut finder = Finder { program, lengths: FxHashMap::default(), left: MAX_STATES };
-        let found = finder.between_counts(rule, first).max(1);
+        let found = finder.between_counts(rule).max(1);
         lock(&self.known).insert(rule, found);
         found
     }
@@ -48,10 +48,9 @@ struct Finder<'p> {
 }
 
 impl Finder<'_> {
-    fn between_counts(&mut self, rule: u32, first: StateId) -> u32 {
-        let states = (first..self.program.states.len() as StateId)
-            .take_while(|&state| self.program.states[state as usize].rule == rule);
-        let counted: Vec<StateId> = states
+    fn between_counts(&mut self, rule: u32) -> u32 {
+        let counted: Vec<StateId> = self.program.rules[rule as usize]
+            .states()
             .flat_map(|state| {
                 let bytes = self.program.byte_edges(state).iter().filter(|edge| edge.action == COUNT);
                 let calls = self.program.call_edges(state).iter().filter(|edge| edge.action == COUNT);
@@ -131,8 +130,7 @@ mod tests {
             .zip(&program.states)
             .find(|(_, state)| state.valid_to < 100 || state.accept_from > 0)
             .expect("a counted loop");
-        let first = (0..=state).find(|&at| program.states[at as usize].rule == counted.rule).unwrap();
-        CountBytes::default().of(&program, counted.rule, first)
+        CountBytes::default().of(&program, counted.rule)
     }
 
     #[test]

@@ -373,8 +373,7 @@ impl<'e> Moves<'e> {
 
     /// Whether a rule may end with what is kept: yes, no, or yes if a text that was left open is none of those seen.
     pub fn ending(&self, item: &Item) -> Acted {
-        let rule = self.program.states[item.state as usize].rule;
-        let ending = self.program.endings[rule as usize];
+        let ending = self.program.rule_of(item.state).ending;
         if ending == Ending::Free {
             return Acted::To(item.data);
         }

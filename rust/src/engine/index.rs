@@ -122,8 +122,7 @@ impl Index {
 
     /// How many bytes it takes at least to count once more in the rule of a state.
     pub fn bytes_to_count(&self, state: StateId) -> u32 {
-        let rule = self.program.states[state as usize].rule;
-        self.count_bytes.of(&self.program, rule, self.program.starts[rule as usize])
+        self.count_bytes.of(&self.program, self.program.states[state as usize].rule)
     }
 
     /// The number of a place within an open key among those of all formats; equal ones have one.

@@ -81,8 +81,7 @@ impl<'e> Moves<'e> {
 
     /// Numbers and items with few words are read as they are.
     fn reads_exactly(&self, state: StateId) -> bool {
-        let rule = self.program.states[state as usize].rule;
-        matches!(self.program.endings[rule as usize], Ending::Decimal { .. }) || self.is_few(state)
+        matches!(self.program.rule_of(state).ending, Ending::Decimal { .. }) || self.is_few(state)
     }
 
     /// What some items read that was left open.
@@ -115,7 +114,7 @@ impl<'e> Moves<'e> {
         let state = &self.program.states[item.state as usize];
         let asks = state.accept || !matches!(state.guard, Guard::None | Guard::OpenKey { .. });
         let data = self.cache.datas.get(item.data);
-        if !asks || !data.blank || !self.program.remembers[state.rule as usize] || data.is_first() {
+        if !asks || !data.blank || !self.program.rules[state.rule as usize].remembers() || data.is_first() {
             return false;
         }
         let within = matches!(state.guard, Guard::Key { .. } | Guard::MoreMembers { .. });
@@ -203,7 +202,7 @@ impl<'e> Moves<'e> {
             found = Some(this);
         }
         let (rule, data) = found?;
-        let Ending::Members { spec } = self.program.endings[rule as usize] else { return None };
+        let Ending::Members { spec } = self.program.rules[rule as usize].ending else { return None };
         let (members, data) = (self.members(spec), self.data(data));
         let text = data.text.unwrap_or_default();
         // Within an escape the value so far is not known yet.

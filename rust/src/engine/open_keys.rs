@@ -75,7 +75,7 @@ impl Speller<'_> {
             if !asks || call.tail || call.nests || call.action != NO_ACTION || !is_uncounted(back) {
                 return None;
             }
-            let origin = self.program.origins[self.program.states[call.start as usize].rule as usize];
+            let origin = self.program.rule_of(call.start).origin;
             self.words.extend([origin.group, u64::from(origin.rule)]);
         }
         Some(())

@@ -206,7 +206,7 @@ impl Plans {
 
     fn find_closed_class(&mut self, program: &Program, state: StateId) -> Option<CharSet> {
         // Where a rule counts, a count may let no further state in.
-        let counts = !program.thresholds[program.states[state as usize].rule as usize].is_empty();
+        let counts = !program.rule_of(state).thresholds.is_empty();
         if counts || !worth_a_look(program, state) {
             return None;
         }

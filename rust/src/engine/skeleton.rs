@@ -272,7 +272,7 @@ impl<'e> Composer<'e> {
             return Some(SharedKey { origin, state: 0, count: item.count, held, over });
         }
         let program = self.moves.program;
-        let origin = program.origins[program.states[item.state as usize].rule as usize];
+        let origin = program.rule_of(item.state).origin;
         let state = program.place_in_rule(item.state);
         Some(SharedKey { origin, state, count: item.count, held, over })
     }

@@ -152,7 +152,7 @@ impl PyIndex {
         guard(|| {
             let (index, cache) = (&self.index, self.index.current());
             let stats = PyDict::new(py);
-            stats.set_item("rules", index.program.n_rules())?;
+            stats.set_item("rules", index.program.rules.len())?;
             stats.set_item("states", index.program.states.len())?;
             stats.set_item("edges", index.program.n_edges())?;
             stats.set_item("program_bytes", index.program.heap_bytes())?;
