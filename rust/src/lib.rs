@@ -14,6 +14,7 @@ pub mod identity;
 pub mod logits;
 pub mod mask;
 pub mod memory;
+mod names;
 pub mod program;
 mod python;
 pub mod trie;

@@ -10,6 +10,7 @@ use crate::compile::bare_words::{BareWords, SharedWords};
 use crate::compile::words::{self, FewWords};
 use crate::decimal::DecimalSet;
 use crate::error::Result;
+use crate::names::Names;
 use crate::program::{Action, ByteEdge, Ending, Guard, NO_ACTION, Program, Rule, StateId};
 
 /// A language with more words than this is taken to have one that was not read yet.
@@ -61,7 +62,7 @@ pub struct Members {
     pub json: bool,
     pub required: Vec<bool>,
     /// What each declared key is, whatever its spelling; only open keys ask.
-    pub names: FxHashMap<Box<[u8]>, u32>,
+    pub names: Names,
     pub has_open: bool,
     /// Some state within open keys may have few texts to its end.
     pub some_few: bool,
@@ -98,12 +99,11 @@ impl Written<'_> {
 
 impl Members {
     fn heap_bytes(&self) -> usize {
-        let names: usize = self.names.keys().map(|name| name.len() + 32).sum();
         let open =
             self.open_languages.iter().flatten().chain(&self.open_words).map(|words| words_bytes(words));
         let words = shared_bytes(&self.words);
         let places = 10 * self.required.len();
-        names + self.below.heap_bytes() + open.sum::<usize>() + words + places
+        self.names.heap_bytes() + self.below.heap_bytes() + open.sum::<usize>() + words + places
     }
 
     fn missing(&self, written: Written) -> u32 {
@@ -287,7 +287,9 @@ impl<'p> DeclaredBelow<'p> {
     fn new(program: &'p Program, rule: &Rule) -> Self {
         let states = rule.states();
         let spans = vec![0..0; states.len()];
-        DeclaredBelow { program, first: states.start, found: Below { spans, members: Vec::new() } }
+        // Each member's end and some common beginnings.
+        let members = Vec::with_capacity(4 * program.actions.len());
+        DeclaredBelow { program, first: states.start, found: Below { spans, members } }
     }
 
     fn run(mut self) -> Below {
@@ -298,6 +300,7 @@ impl<'p> DeclaredBelow<'p> {
                 self.found.spans[place] = self.span(state);
             }
         }
+        self.found.members.shrink_to_fit();
         self.found
     }
 

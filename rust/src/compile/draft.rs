@@ -226,7 +226,7 @@ pub fn byte_classes(labels: impl Iterator<Item = Label>) -> ([u8; 256], Vec<u8>)
         }
     }
     let mut classes = [0; 256];
-    let mut firsts = Vec::new();
+    let mut firsts = Vec::with_capacity(starts.iter().filter(|&&start| start).count());
     for byte in 0..=255u8 {
         if starts[byte as usize] {
             firsts.push(byte);

@@ -69,6 +69,7 @@ pub struct Buffers {
     kept: Vec<u32>,
     reached: Vec<bool>,
     open: Vec<(u32, u32)>,
+    way: Vec<u32>,
     result: Automata,
 }
 
@@ -92,9 +93,9 @@ pub fn remove(
         graph.epsilons.sort(n, draft.epsilons.iter().copied().chain(passed));
     }
     let mut alias = std::mem::take(&mut buffers.alias);
-    graph.aliases(&mut alias);
+    graph.aliases(&mut alias, &mut buffers.way);
     let taken = std::mem::take(buffers);
-    let (reached, open) = (taken.reached, taken.open);
+    let (reached, open, way) = (taken.reached, taken.open, taken.way);
     let mut remover = Remover {
         alias,
         graph: &graph,
@@ -127,6 +128,7 @@ pub fn remove(
         kept,
         reached,
         open,
+        way,
         result: none,
     };
     Ok(result)
@@ -192,7 +194,7 @@ impl<'d> Graph<'d> {
 
     /// For each state where it leads, if it does nothing but go on. In a loop over 10,000 literals all their ends
     /// are one state then, and not 10,000 states with 10,000 edges each.
-    fn aliases(&self, alias: &mut Vec<u32>) {
+    fn aliases(&self, alias: &mut Vec<u32>, way: &mut Vec<u32>) {
         const ON_THE_WAY: u32 = NONE - 1;
         let n = self.draft.n_states;
         alias.clear();
@@ -201,7 +203,6 @@ impl<'d> Graph<'d> {
             alias[rule.end as usize] = rule.end;
             rule.counted.into_iter().for_each(|state| alias[state as usize] = state);
         }
-        let mut way = Vec::new();
         for mut state in 0..n {
             while alias[state as usize] == NONE {
                 let Some(next) = self.only_goes_on(state) else {
@@ -247,7 +248,7 @@ struct EmptySearch<'g, F> {
     reached: &'g mut Vec<bool>,
     /// The rule and the state reached.
     open: &'g mut Vec<(u32, u32)>,
-    /// For each rule, who waits for it to have the empty text: (caller, state after the call).
+    /// For each rule, who waits for it to have the empty text: (caller, state after the call). Empty until somebody does.
     waiting: Vec<Vec<(u32, u32)>>,
 }
 
@@ -257,14 +258,7 @@ impl<'g, F: Fn(u32) -> bool> EmptySearch<'g, F> {
         let Buffers { reached, open, .. } = buffers;
         reached.clear();
         reached.resize(graph.draft.n_states as usize, false);
-        EmptySearch {
-            graph,
-            is_nullable,
-            nullable: vec![false; n_rules],
-            reached,
-            open,
-            waiting: vec![Vec::new(); n_rules],
-        }
+        EmptySearch { graph, is_nullable, nullable: vec![false; n_rules], reached, open, waiting: Vec::new() }
     }
 
     fn run(mut self) -> Vec<bool> {
@@ -292,7 +286,10 @@ impl<'g, F: Fn(u32) -> bool> EmptySearch<'g, F> {
     fn call(&mut self, rule: u32, callee: u32, after: u32) {
         match self.nullable.get(callee as usize) {
             Some(true) => self.reach(rule, after),
-            Some(false) => self.waiting[callee as usize].push((rule, after)),
+            Some(false) => {
+                self.waiting.resize(self.nullable.len(), Vec::new());
+                self.waiting[callee as usize].push((rule, after));
+            }
             None if (self.is_nullable)(callee) => self.reach(rule, after),
             None => {}
         }
@@ -306,9 +303,8 @@ impl<'g, F: Fn(u32) -> bool> EmptySearch<'g, F> {
 
     fn found(&mut self, rule: u32) {
         if !std::mem::replace(&mut self.nullable[rule as usize], true) {
-            std::mem::take(&mut self.waiting[rule as usize])
-                .into_iter()
-                .for_each(|(caller, after)| self.reach(caller, after));
+            let waiting = self.waiting.get_mut(rule as usize).map(std::mem::take).unwrap_or_default();
+            waiting.into_iter().for_each(|(caller, after)| self.reach(caller, after));
         }
     }
 }

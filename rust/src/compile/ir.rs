@@ -1,6 +1,7 @@
 //! What did the front end ask for? Reads the flat record of `maskwright.ir` and checks every index in it.
 
 use crate::error::{Error, Result};
+use crate::program::RuleNames;
 
 pub const UNBOUNDED: u32 = u32::MAX;
 
@@ -90,7 +91,7 @@ pub struct Distinct<'a> {
 pub struct Ir<'a> {
     nodes: Vec<Node<'a>>,
     pub rules: Vec<u32>,
-    pub names: Vec<String>,
+    pub names: RuleNames,
     pub root: u32,
 }
 
@@ -99,7 +100,7 @@ impl<'a> Ir<'a> {
         words: &'a [u32],
         blob: &'a [u8],
         rules: Vec<u32>,
-        names: Vec<String>,
+        names: RuleNames,
         root: u32,
     ) -> Result<Ir<'a>> {
         // A record has five words or so.
@@ -115,10 +116,7 @@ impl<'a> Ir<'a> {
             at += 2 + length;
         }
         let n_nodes = reader.nodes.len() as u32;
-        if rules.iter().any(|&node| node >= n_nodes)
-            || root as usize >= rules.len()
-            || names.len() != rules.len()
-        {
+        if rules.iter().any(|&node| node >= n_nodes) || root as usize >= rules.len() {
             return Err(malformed("rule"));
         }
         Ok(Ir { nodes: reader.nodes, rules, names, root })

@@ -14,13 +14,11 @@ use rustc_hash::FxHasher;
 use super::Spent;
 use super::components::Search;
 use super::dfa::Dfa;
-use super::draft::Draft;
 use super::groups::Groups;
 use super::layout::{self, Fragment};
 use super::shape::Shapes;
-use super::spelling::SpellerMemory;
 use super::trim::{self, Incoming};
-use super::{epsilon, reduce};
+use super::{epsilon, reduce, thompson};
 
 /// Half of what may be held: a generation is given up when the next one is full, and what is used lives on in the next.
 const GENERATION_BYTES: usize = 4 << 20;
@@ -43,9 +41,8 @@ pub struct Kept {
 pub struct Scratch {
     pub shapes: Shapes,
     pub groups: Groups,
-    pub speller: SpellerMemory,
     pub key: Vec<u8>,
-    pub draft: Draft,
+    pub thompson: thompson::Buffers,
     pub passes: Passes,
     pub search: Search,
 }
@@ -64,7 +61,7 @@ impl Scratch {
     fn is_small(&self) -> bool {
         self.shapes.is_small(MAX_SCRATCH)
             && self.groups.is_small(MAX_SCRATCH)
-            && self.draft.edges.capacity() <= MAX_SCRATCH
+            && self.thompson.is_small(MAX_SCRATCH)
             && self.passes.epsilon.is_small(MAX_SCRATCH)
     }
 }

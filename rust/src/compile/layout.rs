@@ -8,7 +8,7 @@ use super::kept::HeapBytes;
 use crate::error::Result;
 use crate::memory::Memory;
 use crate::program::{
-    self, Action, ByteEdge, CallEdge, Ending, NO_ACTION, Name, Origin, Program, State, TokenEdge,
+    self, Action, ByteEdge, CallEdge, Ending, NO_ACTION, Name, Origin, Program, RuleNames, State, TokenEdge,
 };
 
 /// The rules of a group, ready to be copied into programs. In `program` states are counted from the first of the group, a call
@@ -82,7 +82,7 @@ fn empty_program(automata: &Automata, actions: Vec<Action>) -> Program {
         actions,
         rules: Vec::with_capacity(automata.rules.len()),
         memories: Vec::new(),
-        names: Vec::new(),
+        names: RuleNames::new(|_| String::new()),
         nullable: false,
         classes: [0; 256],
         n_classes: 1,

@@ -18,10 +18,10 @@ use crate::program::{COUNT, NO_ACTION};
 /// Rewrite the rules of a group. Returns whether there was anything to do.
 pub fn remove(automata: &mut Automata, budget: &mut Budget) -> Result<bool> {
     let n_rules = automata.rules.len();
-    let calls: Vec<Vec<u32>> = (0..n_rules).map(|rule| own_left_calls(automata, rule)).collect();
-    if calls.iter().all(Vec::is_empty) {
+    if (0..n_rules).all(|rule| own_left_calls(automata, rule).next().is_none()) {
         return Ok(false);
     }
+    let calls: Vec<Vec<u32>> = (0..n_rules).map(|rule| own_left_calls(automata, rule).collect()).collect();
     let component = components(n_rules, |rule, at| calls[rule as usize].get(at as usize).copied());
     let mut members: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
     for (rule, &id) in (0u32..).zip(&component) {
@@ -124,13 +124,13 @@ fn put_back(automata: &mut Automata, rules: &[Rule]) {
 }
 
 /// The rules of the group that a rule can call before it has read anything.
-fn own_left_calls(automata: &Automata, rule: usize) -> Vec<u32> {
+fn own_left_calls(automata: &Automata, rule: usize) -> impl Iterator<Item = u32> + '_ {
     let edges = automata.edges(automata.rules[rule].start).iter();
     let callees = edges.filter_map(|edge| match edge.label {
         Label::Call(callee) | Label::Nest(callee) => Some(callee),
         _ => None,
     });
-    callees.filter(|&callee| (callee as usize) < automata.rules.len()).collect()
+    callees.filter(|&callee| (callee as usize) < automata.rules.len())
 }
 
 /// The calls that a rule can make before it has read anything, with the state after each.

@@ -16,8 +16,13 @@ use crate::program::{
 const NONE: u32 = u32::MAX;
 
 /// `search` is memory to work in.
-pub fn link(ir: Ir, groups: &Groups, built: &[Arc<Built<Fragment>>], search: &mut Search) -> Result<Program> {
-    let linker = Linker { ir: &ir, groups, built };
+pub fn link(
+    ir: &Ir,
+    groups: &Groups,
+    built: &[Arc<Built<Fragment>>],
+    search: &mut Search,
+) -> Result<Program> {
+    let linker = Linker { ir, groups, built };
     let (order, numbers) = linker.reachable();
     let mut program = linker.empty(&order)?;
     // For each group, where its actions and memories begin in the program.
@@ -42,7 +47,6 @@ pub fn link(ir: Ir, groups: &Groups, built: &[Arc<Built<Fragment>>], search: &mu
     (program.classes, program.first_bytes) = byte_classes(labels);
     program.n_classes = program.first_bytes.len();
     rank_starts(&mut program, search);
-    program.names = ir.names;
     Ok(program)
 }
 
@@ -85,7 +89,8 @@ impl Linker<'_, '_> {
     /// The vertices that the root can call, the root first, and the number of each vertex in that order.
     fn reachable(&self) -> (Vec<u32>, Vec<u32>) {
         let mut numbers = vec![NONE; self.groups.vertices.len()];
-        let mut order = vec![0u32];
+        let mut order = Vec::with_capacity(numbers.len());
+        order.push(0u32);
         numbers[0] = 0;
         let mut at = 0;
         while at < order.len() {
@@ -136,7 +141,7 @@ impl Linker<'_, '_> {
             actions: vec![Action::None, Action::Count],
             rules,
             memories: Vec::new(),
-            names: Vec::new(),
+            names: self.ir.names.clone(),
             nullable: self.built[group as usize].value.texts[place as usize].empty,
             classes: [0; 256],
             n_classes: 1,

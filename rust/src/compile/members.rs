@@ -3,6 +3,7 @@
 //! What the actions and guards mean is in `crate::memory`.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -17,19 +18,18 @@ use super::thompson::{Task, Thompson};
 use crate::error::{Error, Result};
 use crate::identity::identity;
 use crate::memory::{self, Memory};
+use crate::names::Names;
 use crate::program::NO_ACTION;
 
 impl<'a> Thompson<'_, 'a> {
     pub(super) fn members(&mut self, draft: &mut Draft, members: Members) -> Result<DraftRule> {
         let keys = members.declared().map(|(key, ..)| self.key(key)).collect::<Result<Vec<_>>>()?;
         let open = members.open().map(|(key, _)| self.dfa(key)).collect::<Result<Vec<_>>>()?;
-        let named = |(key, member): (&Key, u32)| Some((identity(members.json, &key.word()?), member));
-        let compared = if open.is_empty() { &[] } else { &keys[..] };
-        let names: FxHashMap<Box<[u8]>, u32> = compared.iter().zip(0..).filter_map(named).collect();
+        let names = if open.is_empty() { Names::default() } else { names(&keys, members.json) };
         let words_of = |dfa: &Arc<Built<Dfa>>| {
             let Some(words) = dfa.value.few_words(members.json, self.budget)? else { return Ok(None) };
             let mut words = identities(members.json, &words);
-            words.retain(|word| !names.contains_key(word));
+            words.retain(|word| !names.contains(word));
             Ok(Some(words))
         };
         let open_languages = open.iter().map(words_of).collect::<Result<_>>()?;
@@ -51,17 +51,20 @@ impl<'a> Thompson<'_, 'a> {
         draft.epsilons.push((rule.start, head));
         draft.epsilons.push((after, rule.end));
         // Members with equal tails go on in one state: most objects have a few kinds of value.
-        let mut begun: FxHashMap<u32, u32> = FxHashMap::default();
-        let tails: Vec<u32> = members
-            .declared()
-            .map(|(_, tail, _)| *begun.entry(tail).or_insert_with(|| draft.state()))
-            .collect();
+        let mut room = std::mem::take(&mut self.keys);
+        room.ends.clear();
+        self.reserve_actions(keys.len());
+        for (member, (_, tail, _)) in (0u32..).zip(members.declared()) {
+            let from = *room.begun.entry(tail).or_insert_with(|| draft.state());
+            room.ends.push((from, self.action(Action::Declare { spec, member })));
+        }
         for (_, tail, _) in members.declared() {
-            if let Some(from) = begun.remove(&tail) {
+            if let Some(from) = room.begun.remove(&tail) {
                 draft.edge(from, Label::Call(self.slot(tail, Kind::Tail)), after);
             }
         }
-        self.declared_keys(draft, spec, &keys, head, &tails)?;
+        self.declared_keys(draft, spec, &keys, head, &mut room)?;
+        self.keys = room;
         let append = self.action(Action::Append);
         for (number, ((_, tail), dfa)) in (0u32..).zip(members.open().zip(&open)) {
             let from = draft.state();
@@ -83,18 +86,80 @@ impl<'a> Thompson<'_, 'a> {
     }
 
     /// The keys of all declared members side by side, each up to where its tail begins.
-    ///
-    /// A state is the set of keys that are still possible, so keys with a common beginning share it.
     fn declared_keys(
         &mut self,
         draft: &mut Draft,
         spec: u32,
         keys: &[Key],
         head: u32,
-        tails: &[u32],
+        room: &mut KeyRoom,
     ) -> Result<()> {
-        let declare = (0..keys.len() as u32).map(|member| self.action(Action::Declare { spec, member }));
-        let ends: Vec<(u32, u32)> = tails.iter().copied().zip(declare).collect();
+        if keys.iter().all(|key| matches!(key, Key::Literal(_))) {
+            self.literal_keys(draft, spec, keys, head, room)
+        } else {
+            self.all_keys(draft, spec, keys, head, &room.ends)
+        }
+    }
+
+    /// Keys that are spelled in one way each: a tree. A node of it is a run of the sorted keys, which begin alike.
+    fn literal_keys(
+        &mut self,
+        draft: &mut Draft,
+        spec: u32,
+        keys: &[Key],
+        head: u32,
+        room: &mut KeyRoom,
+    ) -> Result<()> {
+        let KeyRoom { ends, order, open, .. } = room;
+        let text = |key: &u32| keys[*key as usize].text();
+        order.clear();
+        order.extend(0..keys.len() as u32);
+        order.sort_unstable_by(|a, b| text(a).cmp(text(b)));
+        open.clear();
+        open.push((0..order.len() as u32, 0, head));
+        while let Some((run, depth, from)) = open.pop() {
+            let mut rest = &order[run.start as usize..run.end as usize];
+            if let &[only] = rest {
+                self.rest_of_key(draft, &text(&only)[depth as usize..], spec, from, ends[only as usize])?;
+                continue;
+            }
+            self.spend_states(1 + rest.len() as u64 / 16)?;
+            let mut start = run.start;
+            while let Some(first) = rest.first() {
+                // A key without any byte is never read.
+                let Some(&byte) = text(first).get(depth as usize) else {
+                    (rest, start) = (&rest[1..], start + 1);
+                    continue;
+                };
+                let n = rest.partition_point(|key| text(key)[depth as usize] == byte);
+                let (alike, others) = rest.split_at(n);
+                if let [only] = alike {
+                    let end = ends[*only as usize];
+                    self.rest_of_key(draft, &text(only)[depth as usize..], spec, from, end)?;
+                } else if text(&alike[0]).len() == depth as usize + 1 {
+                    return Err(overlap());
+                } else {
+                    let to = draft.state();
+                    draft.guards.push((to, Guard::Key { spec }));
+                    draft.edge(from, Label::Bytes(byte, byte), to);
+                    open.push((start..start + n as u32, depth + 1, to));
+                }
+                (rest, start) = (others, start + n as u32);
+            }
+        }
+        Ok(())
+    }
+
+    /// Keys of which some have several spellings. A state is the set of keys that are still possible, so keys with a common
+    /// beginning share it.
+    fn all_keys(
+        &mut self,
+        draft: &mut Draft,
+        spec: u32,
+        keys: &[Key],
+        head: u32,
+        ends: &[(u32, u32)],
+    ) -> Result<()> {
         let start: Vec<(u32, u32)> = (0..keys.len() as u32).map(|key| (key, 0)).collect();
         let mut walk = KeyWalk { spec, keys, ends, ids: FxHashMap::default(), open: vec![(start, head)] };
         let mut steps: Vec<(u8, (u32, u32))> = Vec::new();
@@ -201,12 +266,31 @@ impl<'a> Thompson<'_, 'a> {
     }
 }
 
+/// What the keys of an object are built in.
+#[derive(Debug, Default)]
+pub struct KeyRoom {
+    /// The state before each tail.
+    begun: FxHashMap<u32, u32>,
+    /// For each member, the state of its tail and the action at the end of its key.
+    ends: Vec<(u32, u32)>,
+    /// Members by the spelling of their keys.
+    order: Vec<u32>,
+    /// Runs of that which begin alike, with how many bytes are read, and the state after those.
+    open: Vec<(Range<u32>, u32, u32)>,
+}
+
+/// What the declared keys are, whatever their spelling.
+fn names(keys: &[Key], json: bool) -> Names {
+    let words = keys.iter().filter_map(|key| key.word());
+    Names::new(words.map(|word| if json { Cow::Owned(identity(true, &word).into()) } else { word }).collect())
+}
+
 /// The walk along all declared keys at once.
 struct KeyWalk<'k, 'a> {
     spec: u32,
     keys: &'k [Key<'a>],
     /// For each member, the state of its tail and the action at the end of its key.
-    ends: Vec<(u32, u32)>,
+    ends: &'k [(u32, u32)],
     /// The state of each set of keys, each with how far it was read.
     ids: FxHashMap<Vec<(u32, u32)>, u32>,
     open: Vec<(Vec<(u32, u32)>, u32)>,
@@ -248,6 +332,14 @@ enum Key<'a> {
 }
 
 impl Key<'_> {
+    /// Its only spelling, none of a language.
+    fn text(&self) -> &[u8] {
+        match self {
+            Key::Literal(text) => text,
+            Key::Language(_) => b"",
+        }
+    }
+
     fn ends(&self, state: u32) -> bool {
         match self {
             Key::Literal(text) => state as usize == text.len(),

@@ -179,18 +179,18 @@ fn exceeded(limit: u64, name: &'static str) -> Error {
 }
 
 /// Compile a checked IR. What is `kept` of earlier compiles saves work, and makes no difference to the program.
-pub fn compile(ir: ir::Ir, limits: CompileLimits, kept: &Kept) -> Result<Program> {
+pub fn compile(ir: &ir::Ir, limits: CompileLimits, kept: &Kept) -> Result<Program> {
     let mut budget = Budget::new(limits);
     if let ir::Node::Literals { text, lengths } = ir.node(ir.rules[ir.root as usize]) {
-        return words_only::program(text, lengths, &ir.names[ir.root as usize], &mut budget);
+        return words_only::program(text, lengths, ir, &mut budget);
     }
-    let Scratch { mut shapes, mut groups, speller, mut key, draft, mut passes, mut search } = kept.scratch();
-    shapes.read(&ir);
-    let mut speller = Speller::new(&ir, &shapes, speller);
+    let Scratch { mut shapes, mut groups, mut key, thompson: mut buffers, mut passes, mut search } =
+        kept.scratch();
+    shapes.read(ir);
+    let mut speller = Speller::new(ir, &shapes, buffers.take_speller());
     groups.read(&ir, &mut speller, &mut budget)?;
-    let mut thompson = Thompson::new(&ir, &shapes, &groups, speller, kept, &mut budget);
+    let mut thompson = Thompson::new(ir, &shapes, &groups, speller, buffers, kept, &mut budget);
     let mut built: Vec<Arc<Built<Fragment>>> = Vec::with_capacity(groups.len());
-    thompson.give_back(draft);
     for group in 0..groups.len() as u32 {
         groups.key(group, |callee| built[callee as usize].number, &mut key);
         let known = kept.group(&key).filter(|known| thompson.budget.spend_again(known.spent));
@@ -208,21 +208,18 @@ pub fn compile(ir: ir::Ir, limits: CompileLimits, kept: &Kept) -> Result<Program
         }
         built.push(made);
     }
-    let (draft, speller) = thompson.into_memory();
+    let thompson = thompson.into_buffers();
     let root = &groups.vertices[0];
     let (last, place) = (&built[root.group as usize].value, root.place as usize);
     if !last.texts[place].some && !last.texts[place].empty {
         return Err(Error::Grammar {
-            what: format!(
-                "no text at all is in the format: rule {:?} can never end",
-                ir.names[ir.root as usize]
-            ),
+            what: format!("no text at all is in the format: rule {:?} can never end", ir.names.of(ir.root)),
             why: "every way through it runs into a part that no text can match, or into itself again".into(),
             code: Some("grammar.empty"),
         });
     }
     let program = link::link(ir, &groups, &built, &mut search)?;
-    kept.give_back(Scratch { shapes, groups, speller, key, draft, passes, search });
+    kept.give_back(Scratch { shapes, groups, key, thompson, passes, search });
     Ok(program)
 }
 
@@ -268,7 +265,7 @@ mod tests {
     use super::kept::Kept;
     use super::{CompileLimits, compile};
     use crate::error::Result;
-    use crate::program::{Origin, Program};
+    use crate::program::{Origin, Program, RuleNames};
 
     /// `open`, a list of numbers and lists, 40 to 90 zeros, a list, zeros that are not `open`, and one member.
     fn lists(open: &[u8], limits: CompileLimits, kept: &Kept) -> Result<Program> {
@@ -293,17 +290,18 @@ mod tests {
             &[12, 9, 2, 1, 1, UNBOUNDED, 0, 1, 0, 7, 1],
             &[4, 6, 4, 6, 11, 6, 13, 14],
         ];
-        let names = ["root", "list"].map(String::from).to_vec();
+        let names = RuleNames::new(|rule| ["root", "list"][rule as usize].into());
         let words = records.concat();
         let ir = Ir::read(&words, &blob, vec![15, 10], names, 0).expect("a well-formed record");
-        compile(ir, limits, kept)
+        compile(&ir, limits, kept)
     }
 
     /// Everything but where it comes from.
     fn shown(mut program: Program) -> String {
         let nowhere = Origin { group: 0, rule: 0 };
         program.rules.iter_mut().for_each(|rule| rule.origin = nowhere);
-        format!("{program:?}")
+        let names: Vec<String> = program.rules.iter().map(|rule| program.name(rule)).collect();
+        format!("{program:?} {names:?}")
     }
 
     #[test]

@@ -14,6 +14,7 @@ use super::draft::{Bounds, Draft, DraftRule, Ending, Label};
 use super::groups::{Groups, Kind};
 use super::ir::{Ir, Node, UNBOUNDED, little_words};
 use super::kept::{Built, Kept};
+use super::members::KeyRoom;
 use super::shape::{MAX_SMALL, Shapes};
 use super::spelling::{Speller, SpellerMemory};
 use super::utf8::utf8_automaton;
@@ -54,6 +55,30 @@ pub struct Thompson<'i, 'a> {
     draft: Draft,
     /// In the draft being built, the state after a part of a sequence that leads to a state: (sequence, part, state).
     suffixes: FxHashMap<(u32, u32, u32), u32>,
+    pub(super) keys: KeyRoom,
+}
+
+/// Memory that is used again for the next format.
+#[derive(Debug, Default)]
+pub struct Buffers {
+    draft: Draft,
+    speller: SpellerMemory,
+    key: Vec<u8>,
+    slots: Vec<u32>,
+    tasks: Vec<Task>,
+    suffixes: FxHashMap<(u32, u32, u32), u32>,
+    keys: KeyRoom,
+}
+
+impl Buffers {
+    pub fn take_speller(&mut self) -> SpellerMemory {
+        std::mem::take(&mut self.speller)
+    }
+
+    /// Whether there is little to give back.
+    pub fn is_small(&self, most: usize) -> bool {
+        self.draft.edges.capacity() <= most && self.key.capacity() <= 64 * most
+    }
 }
 
 /// The drafts of a group.
@@ -64,7 +89,7 @@ pub struct Drafts {
 }
 
 /// One node to be built between two states.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Task {
     pub node: u32,
     pub from: u32,
@@ -77,9 +102,13 @@ impl<'i, 'a> Thompson<'i, 'a> {
         shapes: &'i Shapes,
         groups: &'i Groups,
         speller: Speller<'i, 'a>,
+        buffers: Buffers,
         kept: &'i Kept,
         budget: &'i mut Budget,
     ) -> Self {
+        let Buffers { draft, key, mut slots, tasks, suffixes, keys, .. } = buffers;
+        slots.clear();
+        slots.resize(groups.vertices.len(), 0);
         Thompson {
             ir,
             shapes,
@@ -88,17 +117,23 @@ impl<'i, 'a> Thompson<'i, 'a> {
             utf8: FxHashMap::default(),
             kept,
             speller,
-            key: Vec::new(),
+            key,
             regular: FxHashMap::default(),
             regular_depth: 0,
             uncounted: FxHashSet::default(),
-            slots: vec![0; groups.vertices.len()],
+            slots,
             memories: Vec::new(),
             actions: Vec::new(),
-            tasks: Vec::new(),
-            draft: Draft::default(),
-            suffixes: FxHashMap::default(),
+            tasks,
+            draft,
+            suffixes,
+            keys,
         }
+    }
+
+    pub fn into_buffers(self) -> Buffers {
+        let Thompson { draft, key, slots, tasks, suffixes, keys, speller, .. } = self;
+        Buffers { draft, speller: speller.into_memory(), key, slots, tasks, suffixes, keys }
     }
 
     pub(super) fn ir(&self) -> &'i Ir<'a> {
@@ -136,11 +171,6 @@ impl<'i, 'a> Thompson<'i, 'a> {
         }
         let (memories, actions) = (std::mem::take(&mut self.memories), std::mem::take(&mut self.actions));
         Ok(Some(Drafts { draft, memories, actions }))
-    }
-
-    /// The memory that drafts are built in, and that of the speller.
-    pub fn into_memory(self) -> (Draft, SpellerMemory) {
-        (self.draft, self.speller.into_memory())
     }
 
     /// Give the memory of a draft back.
@@ -189,6 +219,10 @@ impl<'i, 'a> Thompson<'i, 'a> {
     pub(super) fn action(&mut self, action: Action) -> u32 {
         self.actions.push(action);
         self.actions.len() as u32 - 1
+    }
+
+    pub(super) fn reserve_actions(&mut self, n: usize) {
+        self.actions.reserve(n + 2);
     }
 
     /// Call the rule of a node.
@@ -355,7 +389,7 @@ impl<'i, 'a> Thompson<'i, 'a> {
         tasks: &mut Vec<Task>,
     ) -> Result<()> {
         if self.regular_depth > 0 && self.shapes.recursive(rule) {
-            return Err(not_regular(&format!("the recursive rule {:?}", self.ir.names[rule as usize])));
+            return Err(not_regular(&format!("the recursive rule {:?}", self.ir.names.of(rule))));
         }
         if self.regular_depth > 0 || self.shapes.inlined(rule) {
             tasks.push(Task { node: self.ir.rules[rule as usize], from, to });

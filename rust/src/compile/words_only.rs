@@ -4,6 +4,7 @@
 
 use super::Budget;
 use super::acyclic::Acyclic;
+use super::ir::Ir;
 use super::kept::unique_number;
 use super::thompson::{split_words, word_automaton};
 use crate::error::Result;
@@ -11,7 +12,7 @@ use crate::program::{
     Action, ByteEdge, Ending, Guard, NO_ACTION, Name, Origin, Program, Rule, State, UNBOUNDED,
 };
 
-pub fn program(text: &[u8], lengths: &[u8], name: &str, budget: &mut Budget) -> Result<Program> {
+pub fn program(text: &[u8], lengths: &[u8], ir: &Ir, budget: &mut Budget) -> Result<Program> {
     let automaton = word_automaton(split_words(text, lengths));
     budget.spend_states(automaton.states.len() as u64)?;
     budget.spend_edges(automaton.states.iter().map(|state| state.edges.len() as u64).sum())?;
@@ -27,11 +28,11 @@ pub fn program(text: &[u8], lengths: &[u8], name: &str, budget: &mut Budget) -> 
             n_states: automaton.states.len() as u32,
             ending: Ending::Free,
             origin: Origin { group: unique_number(), rule: 0 },
-            name: Name::Given(0),
+            name: Name::Given(ir.root),
             thresholds: Vec::new(),
         }],
         memories: Vec::new(),
-        names: vec![name.into()],
+        names: ir.names.clone(),
         nullable: automaton.states[0].accept,
         classes,
         n_classes: first_bytes.len(),

@@ -124,9 +124,10 @@ mod tests {
     fn step(blob: &[u8], records: &[&[u32]]) -> u32 {
         let last = records.len() as u32;
         let words = [records, &[&[6, 3, last - 1, 2, 100]]].concat().concat();
-        let ir = Ir::read(&words, blob, vec![last], vec!["root".into()], 0).expect("a record");
-        let program = compile(ir, CompileLimits::default(), &Kept::default()).expect("a format");
-        let (state, counted) = (0u32..)
+        let ir = Ir::read(&words, blob, vec![last], crate::program::RuleNames::new(|_| "root".into()), 0)
+            .expect("a record");
+        let program = compile(&ir, CompileLimits::default(), &Kept::default()).expect("a format");
+        let (_, counted) = (0u32..)
             .zip(&program.states)
             .find(|(_, state)| state.valid_to < 100 || state.accept_from > 0)
             .expect("a counted loop");

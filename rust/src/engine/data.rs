@@ -253,7 +253,7 @@ impl<'e> Moves<'e> {
         }
         let text = [data.text.unwrap_or_default(), &[byte]].concat();
         let name = identity(members.json, &text);
-        if members.names.contains_key(&name) {
+        if members.names.contains(&name) {
             return Acted::Dead;
         }
         self.see(&name, next)
@@ -336,7 +336,7 @@ impl<'e> Moves<'e> {
         let (Some(text), Some(words)) = (data.text, members.words.get(&place)) else { return true };
         words.iter().any(|word| {
             let name = identity(members.json, &[text, word].concat());
-            !members.names.contains_key(&name) && !self.has_seen(data, &name)
+            !members.names.contains(&name) && !self.has_seen(data, &name)
         })
     }
 

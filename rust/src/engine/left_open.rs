@@ -222,7 +222,7 @@ impl<'e> Moves<'e> {
                 return false;
             }
             let name = identity(true, text);
-            let declares = |members: &Members| members.names.keys().any(|known| known.starts_with(&name));
+            let declares = |members: &Members| members.names.iter().any(|known| known.starts_with(&name));
             let known = match self.program.states[item.state as usize].guard {
                 Guard::OpenKey { spec } => !self.members(spec).json || declares(self.members(spec)),
                 Guard::Item { spec, .. } => !self.items(spec).json || self.items(spec).rest_words.is_some(),
@@ -237,7 +237,7 @@ impl<'e> Moves<'e> {
     pub fn old_ends(&self, key: &KeyRead<'e>) -> Option<Vec<&'e [u8]>> {
         let value = key.value.as_deref()?;
         let seen = key.data.seen.iter().map(|&seen| self.cache.texts.get(seen).key());
-        let there = key.members.names.keys().map(|name| &**name).chain(seen);
+        let there = key.members.names.iter().chain(seen);
         Some(there.filter_map(|name| name.strip_prefix(value)).collect())
     }
 
@@ -252,7 +252,7 @@ impl<'e> Moves<'e> {
             }
             _ => name.extend_from_slice(&identity(key.members.json, &[key.text, end].concat())),
         }
-        !key.members.names.contains_key(&name[..]) && !self.has_seen(&key.data, name)
+        !key.members.names.contains(name) && !self.has_seen(&key.data, name)
     }
 }
 

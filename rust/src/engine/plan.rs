@@ -306,8 +306,9 @@ mod tests {
             &[5, 2, 3, 4],
         ];
         let words = records.concat();
-        let ir = Ir::read(&words, &blob, vec![5], vec!["root".into()], 0).expect("a record");
-        let program = compile(ir, CompileLimits::default(), &Kept::default()).expect("a format");
+        let ir = Ir::read(&words, &blob, vec![5], crate::program::RuleNames::new(|_| "root".into()), 0)
+            .expect("a record");
+        let program = compile(&ir, CompileLimits::default(), &Kept::default()).expect("a format");
         Plans::default().neighbour(&program, Program::START)
     }
 

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyList, PySequence, PyTuple};
 
 use super::{Row, counted, guard, integer, integers, raise, vector};
 use crate::compile::{CompileLimits, compile, ir::Ir};
@@ -18,6 +18,7 @@ use crate::engine::vocabulary::Vocabulary;
 use crate::engine::work::Work;
 use crate::error::Error;
 use crate::mask::contains;
+use crate::program::RuleNames;
 
 /// A mask that takes no more steps than this (about 0.4 ms) is made with the GIL held: giving it up and asking for it again
 /// can cost milliseconds when another thread is busy. One that takes more is begun anew without the GIL, and what
@@ -112,6 +113,20 @@ pub struct PyIndex {
     index: Arc<Index>,
 }
 
+/// The names stay where they are until something asks for one.
+fn rule_names(names: &Bound<'_, PySequence>, n_rules: usize) -> PyResult<RuleNames> {
+    if names.len()? != n_rules {
+        return Err(Error::argument("names", "each rule has one name").into());
+    }
+    let names: Py<PyTuple> = names.to_tuple()?.unbind();
+    Ok(RuleNames::new(move |rule| {
+        Python::attach(|py| {
+            let name = names.bind(py).get_item(rule as usize);
+            name.map(|name| name.to_string()).unwrap_or_default()
+        })
+    }))
+}
+
 #[pymethods]
 impl PyIndex {
     /// `limits`: rules, states, dfa_states, edges, mask_work, stack_depth, cache_bytes.
@@ -124,18 +139,19 @@ impl PyIndex {
         words: PyBackedBytes,
         blob: PyBackedBytes,
         rules: Vec<u32>,
-        names: Vec<String>,
+        names: &Bound<'_, PySequence>,
         root: u32,
         limits: [u64; 7],
     ) -> PyResult<Self> {
         guard(|| {
             let vocabulary = Arc::clone(&vocabulary.get().vocabulary);
+            let names = rule_names(names, rules.len())?;
             let index = py.detach(|| {
                 let words: Vec<u32> = crate::compile::ir::little_words(&words).collect();
                 let ir = Ir::read(&words, &blob, rules, names, root)?;
                 let [rules, states, dfa_states, edges, mask_work, stack_depth, cache_bytes] = limits;
                 let limits = CompileLimits { rules, states, dfa_states, edges };
-                let program = compile(ir, limits, &vocabulary.compiled)?;
+                let program = compile(&ir, limits, &vocabulary.compiled)?;
                 let stack_depth = u32::try_from(stack_depth).unwrap_or(u32::MAX);
                 let serve = ServeLimits { mask_work, stack_depth, cache_bytes };
                 Index::checked(program, vocabulary, serve)
