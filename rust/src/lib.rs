@@ -5,6 +5,7 @@
 //! `allocator` is where the memory comes from.
 
 mod allocator;
+pub mod below;
 pub mod compile;
 pub mod decimal;
 pub mod dfa_masks;

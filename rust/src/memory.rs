@@ -1,17 +1,17 @@
 //! What nodes that remember mean: which members, items and digits may follow what was read.
 
-use std::ops::Range;
 use std::sync::Arc;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
+use crate::below::Below;
 use crate::compile::Budget;
 use crate::compile::bare_words::{BareWords, SharedWords};
 use crate::compile::words::{self, FewWords};
 use crate::decimal::DecimalSet;
 use crate::error::Result;
 use crate::names::Names;
-use crate::program::{Action, ByteEdge, Ending, Guard, NO_ACTION, Program, Rule, StateId};
+use crate::program::{Action, Ending, Guard, NO_ACTION, Program, StateId};
 
 /// A language with more words than this is taken to have one that was not read yet.
 pub const MAX_WORDS: usize = 4_096;
@@ -200,26 +200,6 @@ impl Members {
     }
 }
 
-/// For each state within declared keys: the members below it.
-#[derive(Debug, Default)]
-pub struct Below {
-    /// Where those of a state are in `members`; an empty range for a state that is not within declared keys.
-    spans: Vec<Range<u32>>,
-    members: Vec<u32>,
-}
-
-impl Below {
-    /// The members below a state, ascending.
-    pub fn of(&self, state: StateId) -> Option<&[u32]> {
-        let span = self.spans.get(state as usize).filter(|span| !span.is_empty())?;
-        Some(&self.members[span.start as usize..span.end as usize])
-    }
-
-    fn heap_bytes(&self) -> usize {
-        self.spans.len() * size_of::<Range<u32>>() + self.members.len() * size_of::<u32>()
-    }
-}
-
 /// Items, no two alike.
 #[derive(Debug, Default)]
 pub struct Items {
@@ -257,7 +237,7 @@ pub fn settle(program: &mut Program, mut memories: Vec<Memory>, budget: &mut Bud
             && let Memory::Members(members) = &mut memories[spec as usize]
         {
             members.settle(&open[spec as usize]);
-            members.below = DeclaredBelow::new(program, rule).run();
+            members.below = Below::new(program, rule);
         }
     }
     for (spec, state, list) in few_words(program, &memories, budget)? {
@@ -274,106 +254,6 @@ pub fn settle(program: &mut Program, mut memories: Vec<Memory>, budget: &mut Bud
 
 fn is_within(program: &Program, state: StateId) -> bool {
     matches!(program.states[state as usize].guard, Guard::OpenKey { .. } | Guard::Item { .. })
-}
-
-/// The search for the members below the states of one rule.
-struct DeclaredBelow<'p> {
-    program: &'p Program,
-    first: StateId,
-    found: Below,
-}
-
-impl<'p> DeclaredBelow<'p> {
-    fn new(program: &'p Program, rule: &Rule) -> Self {
-        let states = rule.states();
-        let spans = vec![0..0; states.len()];
-        // Each member's end and some common beginnings.
-        let members = Vec::with_capacity(4 * program.actions.len());
-        DeclaredBelow { program, first: states.start, found: Below { spans, members } }
-    }
-
-    fn run(mut self) -> Below {
-        // Last states first: then what is below most of them is known from the states that they lead to.
-        for place in (0..self.found.spans.len()).rev() {
-            let state = self.first + place as u32;
-            if let Guard::Key { .. } = self.program.states[state as usize].guard {
-                self.found.spans[place] = self.span(state);
-            }
-        }
-        self.found.members.shrink_to_fit();
-        self.found
-    }
-
-    fn span(&mut self, state: StateId) -> Range<u32> {
-        let edges = self.program.byte_edges(state);
-        if let [edge] = edges
-            && self.member(edge).is_none()
-            && let Some(span) = self.known(edge.target)
-        {
-            return span;
-        }
-        let start = self.found.members.len();
-        if !self.unite(edges) {
-            self.found.members.truncate(start);
-            self.search(state);
-        }
-        let members = &mut self.found.members[start..];
-        members.sort_unstable();
-        let kept = first_of_each(members);
-        self.found.members.truncate(start + kept);
-        start as u32..self.found.members.len() as u32
-    }
-
-    fn known(&self, state: StateId) -> Option<Range<u32>> {
-        Some(self.found.spans[(state - self.first) as usize].clone()).filter(|span| !span.is_empty())
-    }
-
-    fn member(&self, edge: &ByteEdge) -> Option<u32> {
-        match self.program.actions[edge.action as usize] {
-            Action::Declare { member, .. } => Some(member),
-            _ => None,
-        }
-    }
-
-    /// Add what is below some edges; false if it is not known where they lead.
-    fn unite(&mut self, edges: &[ByteEdge]) -> bool {
-        for edge in edges {
-            if let Some(member) = self.member(edge) {
-                self.found.members.push(member);
-            } else if let Some(span) = self.known(edge.target) {
-                self.found.members.extend_from_within(span.start as usize..span.end as usize);
-            } else {
-                return false;
-            }
-        }
-        true
-    }
-
-    fn search(&mut self, state: StateId) {
-        let mut seen = FxHashSet::from_iter([state]);
-        let mut open = vec![state];
-        while let Some(state) = open.pop() {
-            for edge in self.program.byte_edges(state) {
-                match self.member(edge) {
-                    Some(member) => self.found.members.push(member),
-                    None if seen.insert(edge.target) => open.push(edge.target),
-                    None => {}
-                }
-            }
-        }
-    }
-}
-
-/// Put the first of each run of equal numbers in front; returns how many there are.
-fn first_of_each(sorted: &mut [u32]) -> usize {
-    let mut kept = 0;
-    for at in 0..sorted.len() {
-        if at == 0 || sorted[at] != sorted[at - 1] {
-            sorted[kept] = sorted[at];
-            kept += 1;
-        }
-    }
-    kept
 }
 
 /// For each state within an open key or an item from where few texts lead to its end: the spec, the state, those texts.

@@ -235,7 +235,7 @@ impl Dfa {
         let mut next: Vec<u32> = self.next.iter().map(|&to| if to == DEAD { sink } else { to }).collect();
         next.extend(std::iter::repeat_n(sink, n_classes));
         let accept = self.accept.iter().map(|&accepts| !accepts).chain([true]).collect();
-        Ok(Dfa::new(self.classes.clone(), n_classes, next, accept).minimal())
+        Ok(Dfa::new(self.classes, n_classes, next, accept).minimal())
     }
 
     /// The same language with live states only, equivalent ones merged.
@@ -353,13 +353,12 @@ fn runs(classes: &[u8; 256]) -> Vec<(u8, u8)> {
 fn joint_classes(a: &Dfa, b: &Dfa) -> ([u8; 256], Vec<(u8, u8)>) {
     let mut classes = [0; 256];
     let mut pairs: Vec<(u8, u8)> = Vec::new();
-    for byte in 0..256 {
-        let pair = (a.classes[byte], b.classes[byte]);
+    for (class_of, pair) in classes.iter_mut().zip(a.classes.into_iter().zip(b.classes)) {
         let class = pairs.iter().position(|&known| known == pair).unwrap_or_else(|| {
             pairs.push(pair);
             pairs.len() - 1
         });
-        classes[byte] = class as u8;
+        *class_of = class as u8;
     }
     (classes, pairs)
 }

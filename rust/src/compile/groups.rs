@@ -92,7 +92,8 @@ impl Groups {
             && self.keys.capacity() <= 64 * most
     }
 
-    pub fn len(&self) -> usize {
+    /// How many groups there are.
+    pub fn n_groups(&self) -> usize {
         self.plans.len()
     }
 
@@ -159,34 +160,33 @@ impl Groups {
     }
 
     fn plan_group(&mut self, group: u32) {
-        let start = self.slots.len();
-        self.slots.extend_from_slice(self.rows.of(group));
-        let end = self.slots.len();
-        let mut slots = std::mem::take(&mut self.slots);
+        let (start, members) = (self.slots.len(), self.rows.of(group));
+        let end = start + members.len();
+        self.slots.extend_from_slice(members);
         // Whoever finds the group first, its order is the same.
-        if end - start > 1 {
-            slots[start..].sort_by(|&a, &b| self.spelling(a).cmp(self.spelling(b)));
+        if members.len() > 1 {
+            let spelling = |vertex: u32| {
+                let key = &self.vertices[vertex as usize].key;
+                &self.keys[key.start as usize..key.end as usize]
+            };
+            self.slots[start..].sort_by(|&a, &b| spelling(a).cmp(spelling(b)));
         }
-        for at in start..end {
-            self.vertices[slots[at] as usize].place = (at - start) as u32;
+        for (place, &vertex) in (0..).zip(&self.slots[start..]) {
+            self.vertices[vertex as usize].place = place;
         }
-        for at in start..end {
-            let Range { start, end } = self.vertices[slots[at] as usize].callees;
-            for &callee in &self.callees[start as usize..end as usize] {
+        let mut at = start;
+        while at < end {
+            let own = &self.vertices[self.slots[at] as usize].callees;
+            for &callee in &self.callees[own.start as usize..own.end as usize] {
                 let is_new = std::mem::replace(&mut self.stamps[callee as usize], group) != group;
                 if is_new && self.vertices[callee as usize].group != group {
-                    slots.push(callee);
+                    self.slots.push(callee);
                 }
             }
+            at += 1;
         }
-        self.slots = slots;
         let slots = start as u32..self.slots.len() as u32;
         self.plans.push(GroupPlan { slots, n_rules: (end - start) as u32 });
-    }
-
-    fn spelling(&self, vertex: u32) -> &[u8] {
-        let key = &self.vertices[vertex as usize].key;
-        &self.keys[key.start as usize..key.end as usize]
     }
 
     /// Spell out a vertex, and find what it calls.

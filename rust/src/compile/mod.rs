@@ -188,10 +188,10 @@ pub fn compile(ir: &ir::Ir, limits: CompileLimits, kept: &Kept) -> Result<Progra
         kept.scratch();
     shapes.read(ir);
     let mut speller = Speller::new(ir, &shapes, buffers.take_speller());
-    groups.read(&ir, &mut speller, &mut budget)?;
+    groups.read(ir, &mut speller, &mut budget)?;
     let mut thompson = Thompson::new(ir, &shapes, &groups, speller, buffers, kept, &mut budget);
-    let mut built: Vec<Arc<Built<Fragment>>> = Vec::with_capacity(groups.len());
-    for group in 0..groups.len() as u32 {
+    let mut built: Vec<Arc<Built<Fragment>>> = Vec::with_capacity(groups.n_groups());
+    for group in 0..groups.n_groups() as u32 {
         groups.key(group, |callee| built[callee as usize].number, &mut key);
         let known = kept.group(&key).filter(|known| thompson.budget.spend_again(known.spent));
         let made = match known {
