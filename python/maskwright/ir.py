@@ -324,6 +324,16 @@ class Builder:
             return unique[0]
         return self._node((OP_CHOICE, len(unique), *unique)) if unique else self.empty()
 
+    def enclosed(self, opening: Node, body: Node, closing: Node, empty: Node | None) -> Node:
+        """`opening`, `body` and `closing`; with `empty`, that after `opening` too.
+
+        One way in for both: two ways that begin alike would be two states at each byte of `opening`.
+        """
+        if empty is None:
+            return self._node((OP_SEQUENCE, 3, opening, body, closing))
+        full = self._node((OP_SEQUENCE, 2, body, closing))
+        return self._node((OP_SEQUENCE, 2, opening, self._node((OP_CHOICE, 2, full, empty))))
+
     def repeat(self, body: Node, minimum: int, maximum: int | None) -> Node:
         """`body`, from `minimum` to `maximum` times (None: without a bound), both below 2**32 - 1."""
         high = UNBOUNDED if maximum is None else maximum
@@ -335,7 +345,7 @@ class Builder:
 
     def optional(self, body: Node) -> Node:
         """`body` or nothing."""
-        return self.repeat(body, 0, 1)
+        return self._node((OP_REPEAT, 3, body, 0, 1))
 
     def intersection(self, parts: Sequence[Node]) -> Node:
         """The texts that are in every part. Regular parts only: no recursion, no special token."""
@@ -499,6 +509,13 @@ class Builder:
         self._names.append(name)
         self._rules.append(body)
         return len(self._rules) - 1
+
+    def ahead(self, name: str) -> tuple[Rule, Node]:
+        """Declare a rule and refer to it."""
+        rule = len(self._rules)
+        self._names.append(name)
+        self._rules.append(None)
+        return rule, self._node((OP_REFERENCE, 1, rule))
 
     def define(self, rule: Rule, body: Node) -> None:
         """Say what a declared rule is. Once."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from maskwright.errors import LimitError, SchemaError, shown_place
 from maskwright.json_schema.absorb import absorbed
@@ -40,6 +40,9 @@ from maskwright.json_schema.keywords import Draft
 from maskwright.json_schema.places import Place
 from maskwright.limits import Limits
 
+if TYPE_CHECKING:
+    from maskwright.json_schema.reading import Reader
+
 __all__ = ["MAX_WORK", "Algebra"]
 
 MAX_WORK = 30_000
@@ -64,11 +67,11 @@ Clause = TypeVar("Clause")
 
 
 class Algebra:
-    """Joins cases. `read` gives the cases of a form; `place` is where the reader is, for messages."""
+    """Joins cases. `reader` gives the cases of a form, and says where it is, for messages."""
 
-    def __init__(self, forms: Forms, read: Callable[[Form], Cases], max_work: int = MAX_WORK) -> None:
+    def __init__(self, forms: Forms, reader: Reader, max_work: int = MAX_WORK) -> None:
         self.forms = forms
-        self._read = read
+        self._reader = reader
         self._left = max_work
         self._max_work = max_work
         self._empty: dict[Form, int] = {}
@@ -77,17 +80,17 @@ class Algebra:
         self._pairs: dict[tuple[Form, Form], Form] = {}
         self._no_string: dict[StringSet, bool] = {}
         self._texts: dict[Form, frozenset[str] | None] = {}
-        self.place: Place | None = None
 
     def spend(self, amount: int = 1) -> None:
         """Count work; `LimitError` past the budget."""
         self._left -= amount
         if self._left < 0:
+            place = self._reader.place
             raise LimitError(
                 "the schema takes too much work to combine",
                 limit="schema_work",
                 value=self._max_work,
-                where=shown_place(self.place.pointer) if self.place else None,
+                where=shown_place(place.pointer) if place else None,
                 why="its parts are joined by and, or and not, and the combinations grow with their product",
                 try_="branches that exclude each other by type or by a constant property",
             )
@@ -414,7 +417,7 @@ class Algebra:
         left = self._left
         try:
             self._left = min(left, _EMPTY_WORK)
-            found = self._all_empty(self._read(form), depth)
+            found = self._all_empty(self._reader.cases(form), depth)
         except (SchemaError, LimitError):
             found = False
         finally:
@@ -461,8 +464,9 @@ class Algebra:
         return found
 
     def here(self) -> Place:
-        assert self.place is not None
-        return self.place
+        place = self._reader.place
+        assert place is not None
+        return place
 
 
 def _has_number(numbers: Numbers, value: Any) -> bool:

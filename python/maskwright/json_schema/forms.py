@@ -59,14 +59,16 @@ class Forms:
         key = (id(schema), id(place.resource), place.scope)
         return self._made.get(key) or self._new(key, "schema", (), place)
 
-    def child(self, place: Place, schema: dict[str, Any], steps: tuple[Any, ...]) -> Form:
-        """What a schema inside another one says, one that does not name itself."""
+    def child(
+        self, place: Place, schema: dict[str, Any], steps: tuple[Any, ...], flags: int | None = None
+    ) -> Form:
+        """What a schema inside another one says, one that does not name itself; `flags` if they are known."""
         if not schema:
             return TRUE
         key = (id(schema), id(place.resource), place.scope)
         found = self._made.get(key)
         if found is None:
-            inner = type(place)(schema, place.resource, (place.trail, *steps), place.scope)
+            inner = type(place)(schema, place.resource, (place.trail, *steps), place.scope, flags)
             found = self._new(key, "schema", (), inner)
         return found
 

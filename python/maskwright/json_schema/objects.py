@@ -49,7 +49,7 @@ def write_members(writer: Writer, members: Members, names: Names | None) -> Node
     if high is not None and low > high:
         return writer.builder.empty()
     if (not shown and not members.opens) or high == 0:
-        return writer.layout.container(b"{}", None, may_be_empty=low == 0)
+        return writer.layout.container(writer.builder, b"{}", None, may_be_empty=low == 0)
     return write_declared(writer, _declared(writer, members), _opens(writer, members), low, high)
 
 
@@ -62,7 +62,7 @@ def write_declared(
         body = in_sequence(writer, declared)
     else:
         body = _remembered(writer, declared, opens, max(low, 1), high)
-    return writer.layout.container(b"{}", body, may_be_empty=low == 0)
+    return writer.layout.container(writer.builder, b"{}", body, may_be_empty=low == 0)
 
 
 def _may_be_sequence(declared: Sequence[Declared], low: int) -> bool:
@@ -196,4 +196,4 @@ def _named_then_others(writer: Writer, members: Members) -> Node:
         declared = _declared(writer, replace(members, opens=()))
         named = _remembered(writer, declared, (), max(len(members.required), 1), None)
         ways.append(builder.sequence([named, comma, others]))
-    return writer.layout.container(b"{}", builder.choice(ways), may_be_empty=False)
+    return writer.layout.container(writer.builder, b"{}", builder.choice(ways), may_be_empty=False)

@@ -22,7 +22,7 @@ from maskwright.json_schema.keywords import (
 )
 from maskwright.json_schema.refusals import malformed, shown, unsupported
 
-__all__ = ["Documents", "Place", "Resource", "draft_of", "subschemas"]
+__all__ = ["NAMING", "Documents", "Place", "Resource", "draft_of", "subschemas"]
 
 Trail = tuple[Any, ...] | None
 """The way to a schema: (trail of the parent, step, step, ..); None at the root of a document."""
@@ -59,7 +59,7 @@ _ONE = frozenset(
         "unevaluatedProperties",
     ]
 )
-_NAMING = frozenset(["$id", "$schema", "id"])
+NAMING = frozenset(["$id", "$schema", "id"])
 """What gives a schema a name, or a draft."""
 _LIST = frozenset(["allOf", "anyOf", "items", "oneOf", "prefixItems"])
 _MAP = frozenset(
@@ -115,12 +115,19 @@ class Place:
 
     __slots__ = ("flags", "resource", "schema", "scope", "trail")
 
-    def __init__(self, schema: Any, resource: Resource, trail: Trail, scope: tuple[Resource, ...]) -> None:
+    def __init__(
+        self,
+        schema: Any,
+        resource: Resource,
+        trail: Trail,
+        scope: tuple[Resource, ...],
+        flags: int | None = None,
+    ) -> None:
         self.schema = schema
         self.resource = resource
         self.trail = trail
         self.scope = scope
-        self.flags: int | None = None
+        self.flags = flags
 
     @property
     def draft(self) -> Draft:
@@ -191,6 +198,8 @@ class Documents:
     @staticmethod
     def _names_itself(schema: dict[str, Any], draft: Draft) -> str | None:
         """The URI (without an anchor) by which a schema names itself."""
+        if "$id" not in schema and "id" not in schema:
+            return None
         name = schema.get("$schema")
         if isinstance(name, str):
             draft = _DRAFTS.get(name.rstrip("#"), draft)
@@ -325,10 +334,11 @@ class Documents:
     def _open(self, uri: str, schema: Any) -> Resource:
         draft = self._forced or (Draft.LATEST if uri == "" else None)
         name = uri
-        names_itself = isinstance(schema, dict) and not _NAMING.isdisjoint(schema)
+        names_itself = isinstance(schema, dict) and not NAMING.isdisjoint(schema)
         if names_itself:
             draft = self._forced or draft_of(schema, draft)
-            name = urljoin(uri, self._names_itself(schema, draft or Draft.LATEST) or "")
+            own = self._names_itself(schema, draft or Draft.LATEST)
+            name = urljoin(uri, own) if own else uri
         resource = Resource(name, schema, None, draft or self.root.draft, None)
         if names_itself:
             self._choose_vocabulary(resource)
