@@ -7,6 +7,7 @@ schema has a value contains satisfiability, so no bound on the time is possible 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -36,7 +37,7 @@ from maskwright.json_schema.complement import (
     complement_of_numbers,
 )
 from maskwright.json_schema.forms import FALSE, TRUE, Form, Forms
-from maskwright.json_schema.keywords import Draft
+from maskwright.json_schema.keywords import Draft, asserting_of
 from maskwright.json_schema.places import Place
 from maskwright.limits import Limits
 
@@ -78,6 +79,8 @@ class Algebra:
         """`_SURELY`, or the depth from which on a form was looked at and not found empty."""
         self._joined: dict[Form, Form] = {}
         self._pairs: dict[tuple[Form, Form], Form] = {}
+        self._same: dict[Form, Form] = {}
+        self._first: dict[Any, Form] = {}
         self._no_string: dict[StringSet, bool] = {}
         self._texts: dict[Form, frozenset[str] | None] = {}
 
@@ -259,12 +262,29 @@ class Algebra:
     def _join_two(self, a: Form, b: Form) -> Form:
         """`join` of two, remembered: unions meet the same members again and again."""
         if b is TRUE:
-            return self.forms.canonical(a)
+            return self._canonical(a)
         if a is TRUE:
-            return self.forms.canonical(b)
+            return self._canonical(b)
         found = self._pairs.get((a, b))
         if found is None:
             found = self._pairs[a, b] = self.join((a, b))
+        return found
+
+    def _canonical(self, form: Form) -> Form:
+        """The first form with the same content: equal schemas at different places are one."""
+        if form.kind == "not":
+            return self.forms.no(self._canonical(form.parts[0]))
+        if form.kind != "schema":
+            return form
+        found = self._same.get(form)
+        if found is None:
+            place = form.payload
+            try:
+                text = json.dumps(place.schema)
+            except (TypeError, ValueError, RecursionError):
+                return form
+            found = self._first.setdefault((text, id(place.resource), place.scope), form)
+            self._same[form] = found
         return found
 
     def join(self, forms: Iterable[Form]) -> Form:
@@ -273,7 +293,7 @@ class Algebra:
 
         Branches that a constant member tells apart would else multiply, here they stay what they are.
         """
-        joined = self.forms.all(map(self.forms.canonical, forms))
+        joined = self.forms.all(map(self._canonical, forms))
         if joined.kind != "and" or not any(part.kind == "not" for part in joined.parts):
             return joined
         found = self._joined.get(joined)
@@ -477,7 +497,7 @@ def _has_number(numbers: Numbers, value: Any) -> bool:
 
 def _is_bare(form: Form) -> bool:
     """Whether a form is a schema that says no more than its type."""
-    return form.kind == "schema" and form.payload.resource.asserting.isdisjoint(form.payload.schema)
+    return form.kind == "schema" and asserting_of(form.payload.draft).isdisjoint(form.payload.schema)
 
 
 def _smaller(left: int | None, right: int | None) -> int | None:

@@ -5,7 +5,6 @@ Forms stay unread until something asks for their clauses, so a recursive schema 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -45,8 +44,6 @@ class Forms:
     def __init__(self) -> None:
         self._made: dict[Any, Form] = {}
         self._count = 1
-        self._canonical: dict[Form, Form] = {}
-        self._first: dict[Any, Form] = {}
 
     def schema(self, place: Place) -> Form:
         """What a schema says."""
@@ -70,23 +67,6 @@ class Forms:
         if found is None:
             inner = type(place)(schema, place.resource, (place.trail, *steps), place.scope, flags)
             found = self._new(key, "schema", (), inner)
-        return found
-
-    def canonical(self, form: Form) -> Form:
-        """The first form with the same content: equal schemas at different places are one to the algebra."""
-        if form.kind == "not":
-            return self.no(self.canonical(form.parts[0]))
-        if form.kind != "schema":
-            return form
-        found = self._canonical.get(form)
-        if found is None:
-            place = form.payload
-            try:
-                text = json.dumps(place.schema)
-            except (TypeError, ValueError, RecursionError):
-                return form
-            found = self._first.setdefault((text, id(place.resource), place.scope), form)
-            self._canonical[form] = found
         return found
 
     def value(self, value: Any, place: Place) -> Form:

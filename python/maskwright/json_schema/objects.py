@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from maskwright.ir import SPELLING_JSON, SPELLING_RAW, Node
@@ -116,7 +117,7 @@ def _remembered(
     Half a surrogate pair is a key that no text has, and that node asks for keys that some text has.
     """
     no_text = writer.nothing
-    if no_text in [member[0] for member in declared]:
+    if no_text in map(itemgetter(0), declared):
         lacking = any(member[2] for member in declared if member[0] == no_text)
         declared = [member for member in declared if member[0] != no_text]
         if lacking or (not opens and low > len(declared)):

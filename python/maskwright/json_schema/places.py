@@ -15,8 +15,6 @@ from maskwright.errors import LimitError, MaskwrightError, shown_place
 from maskwright.json_schema.keywords import (
     VOCABULARIES,
     Draft,
-    asserting_of,
-    beside_ref_of,
     keywords_of,
     nearest_name,
 )
@@ -73,8 +71,6 @@ class Resource:
     __slots__ = (
         "_document",
         "anchors",
-        "asserting",
-        "beside_ref",
         "draft",
         "dynamic",
         "is_restricted",
@@ -96,10 +92,6 @@ class Resource:
         self.anchors: dict[str, tuple[Any, Trail]] | None = None
         self.dynamic: dict[str, tuple[Any, Trail]] = {}
         self.keywords = keywords_of(draft)
-        self.asserting = asserting_of(draft)
-        """What a schema that says no more than its type may not have."""
-        self.beside_ref = beside_ref_of(draft)
-        """What a schema that is a reference and no more may not have."""
         self.is_restricted = False
         """Whether a metaschema switches some of the keywords off."""
 

@@ -15,10 +15,9 @@ from maskwright.json_schema.arrays import write_alike, write_items
 from maskwright.json_schema.bounds import whole_bounds
 from maskwright.json_schema.constants import write_constants
 from maskwright.json_schema.forms import FALSE, TRUE, Form
-from maskwright.json_schema.keywords import Part, parts_of
+from maskwright.json_schema.keywords import Part, beside_ref_of, parts_of
 from maskwright.json_schema.objects import write_declared
 from maskwright.json_schema.places import NAMING, Place
-from maskwright.json_schema.schema_text import are_texts
 
 if TYPE_CHECKING:
     from maskwright.json_schema.order import Names
@@ -39,7 +38,7 @@ _OTHER_ITEMS = frozenset(
 
 def straight(writer: Writer, place: Place, names: Names | None) -> Node | None:
     """The values of such a schema; None for any other, and for one that needs another look."""
-    flags = writer.reader.flags(place)
+    flags = writer.reader.flags(place) if place.flags is None else place.flags
     if flags & _JOINED:
         return None
     if flags & Part.VALUES:
@@ -90,17 +89,16 @@ def _tail_at(writer: Writer, place: Place, schema: Any, key: str) -> Node:
 
 def bare_type(place: Place, schema: dict[str, Any]) -> Any:
     """The one type that is all that a schema says, None if it says nothing; "" for any other schema."""
-    if not place.resource.asserting.isdisjoint(schema):
+    flags = parts_of(schema, place.resource.keywords)
+    if flags & ~Part.TYPE or not NAMING.isdisjoint(schema):
         return ""
-    kind = schema.get("type")
-    if not (len(schema) == 1 and kind) and not are_texts(schema):
-        return ""
-    return kind if type(kind) is str or (kind is None and "type" not in schema) else ""
+    kind = schema["type"] if flags else None
+    return kind if not flags or type(kind) is str else ""
 
 
 def _form_at(writer: Writer, place: Place, schema: Any, *steps: Any) -> Form:
     """The form of a schema; of one that is a reference and no more, the form of where that leads."""
-    if type(schema) is dict and "$ref" in schema and place.resource.beside_ref.isdisjoint(schema):
+    if type(schema) is dict and "$ref" in schema and beside_ref_of(place.draft).isdisjoint(schema):
         return writer.reader.target(place, schema, *steps)
     return writer.reader.child(place, schema, *steps)
 
@@ -225,11 +223,11 @@ def _declared_object(writer: Writer, place: Place) -> Node:
             return writer.nothing
         elif rest is not FALSE:
             declared.append((spelled, writer.nothing, False))
-    for key in dict.fromkeys(required):
-        if key not in properties:
-            if rest is FALSE:
-                return writer.nothing
-            declared.append((writer.spelling.literal(key), writer.tail(rest), True))
+    if not needed <= properties.keys():
+        if rest is FALSE:
+            return writer.nothing
+        others = [key for key in dict.fromkeys(required) if key not in properties]
+        declared += [(writer.spelling.literal(key), writer.tail(rest), True) for key in others]
     if not declared and rest is TRUE:
         return writer.any_object
     opens = [] if rest is FALSE else [(writer.any_key, writer.tail(rest))]
