@@ -13,14 +13,17 @@ from urllib.parse import unquote, urldefrag, urljoin
 
 from maskwright.errors import LimitError, MaskwrightError, shown_place
 from maskwright.json_schema.keywords import (
+    NAMING,
     VOCABULARIES,
     Draft,
+    Parts,
     keywords_of,
     nearest_name,
+    parts_of,
 )
 from maskwright.json_schema.refusals import malformed, shown, unsupported
 
-__all__ = ["NAMING", "Documents", "Place", "Resource", "draft_of", "subschemas"]
+__all__ = ["Documents", "Place", "Resource", "draft_of", "subschemas"]
 
 Trail = tuple[Any, ...] | None
 """The way to a schema: (trail of the parent, step, step, ..); None at the root of a document."""
@@ -57,8 +60,6 @@ _ONE = frozenset(
         "unevaluatedProperties",
     ]
 )
-NAMING = frozenset(["$id", "$schema", "id"])
-"""What gives a schema a name, or a draft."""
 _LIST = frozenset(["allOf", "anyOf", "items", "oneOf", "prefixItems"])
 _MAP = frozenset(
     ["$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"]
@@ -76,6 +77,7 @@ class Resource:
         "is_restricted",
         "keywords",
         "origin",
+        "parts",
         "schema",
         "trail",
         "uri",
@@ -92,6 +94,8 @@ class Resource:
         self.anchors: dict[str, tuple[Any, Trail]] | None = None
         self.dynamic: dict[str, tuple[Any, Trail]] = {}
         self.keywords = keywords_of(draft)
+        self.parts = parts_of(draft)
+        """What a schema speaks about, by its keys."""
         self.is_restricted = False
         """Whether a metaschema switches some of the keywords off."""
 
@@ -371,6 +375,7 @@ class Documents:
         off = {word for words in VOCABULARIES.values() for word in words} - on
         resource.is_restricted = True
         resource.keywords = {word: part for word, part in resource.keywords.items() if word not in off}
+        resource.parts = Parts(resource.keywords)
 
     def _fetch(self, uri: str) -> Resource | None:
         """A document out of the registry, or a standard metaschema; never from the network."""

@@ -33,7 +33,7 @@ from maskwright.json_schema.container_clauses import read_items, read_members
 from maskwright.json_schema.evaluated import unevaluated
 from maskwright.json_schema.forms import FALSE, TRUE, Form, Forms
 from maskwright.json_schema.in_place import in_place
-from maskwright.json_schema.keywords import Draft, Part, parts_of
+from maskwright.json_schema.keywords import Draft, Part
 from maskwright.json_schema.numbers import INTEGERS, NumberSet
 from maskwright.json_schema.places import Documents, Place
 from maskwright.json_schema.refusals import malformed, no_keyword, unsupported
@@ -190,7 +190,8 @@ class Reader:
         flags = place.flags
         if flags is None:
             schema = place.schema
-            flags = parts_of(schema if not self._ignored else self.kept(place), place.resource.keywords)
+            keys = tuple(schema if not self._ignored else self.kept(place))
+            flags = place.resource.parts[keys] & ~Part.NAMES
             if flags & Part.NO_NAME:
                 raise no_keyword(place, next(key for key in schema if not isinstance(key, str)))
             if flags & Part.REF and place.draft.ref_hides:

@@ -15,9 +15,9 @@ from maskwright.json_schema.arrays import write_alike, write_items
 from maskwright.json_schema.bounds import whole_bounds
 from maskwright.json_schema.constants import write_constants
 from maskwright.json_schema.forms import FALSE, TRUE, Form
-from maskwright.json_schema.keywords import Part, beside_ref_of, parts_of
+from maskwright.json_schema.keywords import Part, beside_ref_of
 from maskwright.json_schema.objects import write_declared
-from maskwright.json_schema.places import NAMING, Place
+from maskwright.json_schema.places import Place
 
 if TYPE_CHECKING:
     from maskwright.json_schema.order import Names
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["bare_type", "straight"]
 
 _JOINED = Part.REF | Part.ANY_OF | Part.ONE_OF | Part.IN_PLACE | Part.UNEVALUATED
-_OTHERWISE = _JOINED | Part.NO_NAME
+_OTHERWISE = _JOINED | Part.NAMES | Part.NO_NAME
 _LARGE = Part.ARRAY | Part.OBJECT | Part.VALUES
 """What takes a form, so that a schema at several places is written once."""
 _OTHER_MEMBERS = frozenset(("patternProperties", "propertyNames", "minProperties", "maxProperties"))
@@ -72,9 +72,7 @@ def _union(writer: Writer, place: Place, flags: int, names: Names | None, kinds:
 def _tail_at(writer: Writer, place: Place, schema: Any, key: str) -> Node:
     """What follows the key of a member: `schema` is what its value must satisfy, inside a place all of whose
     keywords are read. A scalar that is short to write takes no form: 5 calls less."""
-    if type(schema) is not dict or not NAMING.isdisjoint(schema):
-        return writer.tail(writer.reader.child(place, schema, "properties", key))
-    flags = parts_of(schema, place.resource.keywords)
+    flags = place.resource.parts[tuple(schema)] if type(schema) is dict else Part.NO_NAME
     if flags & _OTHERWISE:
         return writer.tail(_form_at(writer, place, schema, "properties", key))
     if flags == Part.TYPE and type(schema["type"]) is str and schema["type"] in writer.tails:
@@ -89,8 +87,8 @@ def _tail_at(writer: Writer, place: Place, schema: Any, key: str) -> Node:
 
 def bare_type(place: Place, schema: dict[str, Any]) -> Any:
     """The one type that is all that a schema says, None if it says nothing; "" for any other schema."""
-    flags = parts_of(schema, place.resource.keywords)
-    if flags & ~Part.TYPE or not NAMING.isdisjoint(schema):
+    flags = place.resource.parts[tuple(schema)]
+    if flags & ~Part.TYPE:
         return ""
     kind = schema["type"] if flags else None
     return kind if not flags or type(kind) is str else ""
