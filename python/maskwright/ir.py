@@ -34,7 +34,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import chain
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -93,6 +93,9 @@ decimals, white space between JSON's tokens is nothing."""
 
 Node = int
 Rule = int
+
+_UNDEFINED = -1
+"""The node of a rule that is declared and not yet defined."""
 
 
 class Declared(NamedTuple):
@@ -192,7 +195,7 @@ class Builder:
         self._ids: dict[tuple[int, ...], Node] = {}
         self._literals: dict[bytes, Node] = {}
         self._count = 0
-        self._rules: list[Node | None] = []
+        self._rules: list[Node] = []
         self._names: list[str] = []
 
     def copy(self) -> Builder:
@@ -491,19 +494,19 @@ class Builder:
     def rule(self, name: str, body: Node | None = None) -> Rule:
         """Declare a rule, and define it at once if `body` is given. Names, for messages, need not differ."""
         self._names.append(name)
-        self._rules.append(body)
+        self._rules.append(_UNDEFINED if body is None else body)
         return len(self._rules) - 1
 
     def ahead(self, name: str) -> tuple[Rule, Node]:
         """Declare a rule and refer to it."""
         rule = len(self._rules)
         self._names.append(name)
-        self._rules.append(None)
+        self._rules.append(_UNDEFINED)
         return rule, self._node((OP_REFERENCE, 1, rule))
 
     def define(self, rule: Rule, body: Node) -> None:
         """Say what a declared rule is. Once."""
-        if self._rules[rule] is not None:
+        if self._rules[rule] != _UNDEFINED:
             raise _misuse(f"rule {self._names[rule]!r} is defined twice")
         self._rules[rule] = body
 
@@ -513,12 +516,10 @@ class Builder:
 
     def grammar(self, root: Rule) -> Grammar:
         """Freeze what was built, with `root` as the rule of the whole text."""
-        rules = self._rules
-        if None in rules:
-            name = self._names[rules.index(None)]
+        if _UNDEFINED in self._rules:
+            name = self._names[self._rules.index(_UNDEFINED)]
             raise _misuse(f"rule {name!r} is declared and never defined")
-        bodies = cast("list[Node]", rules)
-        return Grammar(self._encoded(), bytes(self._blob), tuple(bodies), tuple(self._names), root)
+        return Grammar(self._encoded(), bytes(self._blob), tuple(self._rules), tuple(self._names), root)
 
     # The record
 

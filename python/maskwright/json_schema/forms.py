@@ -65,8 +65,9 @@ class Forms:
         key = (id(schema), id(place.resource), place.scope)
         found = self._made.get(key)
         if found is None:
+            self._count += 1
             inner = type(place)(schema, place.resource, (place.trail, *steps), place.scope, flags)
-            found = self._new(key, "schema", (), inner)
+            found = self._made[key] = Form("schema", self._count, (), inner)
         return found
 
     def value(self, value: Any, place: Place) -> Form:

@@ -68,8 +68,8 @@ def write_declared(
 
 def _may_be_sequence(declared: Sequence[Declared], low: int) -> bool:
     """Whether no more members must be there than are required, and one of few is first."""
-    required = [i for i, member in enumerate(declared) if member[2]]
-    return low == len(required) and (required[0] if required else len(declared)) < MAX_FIRST
+    required = [*map(itemgetter(2), declared)]
+    return low == required.count(True) and (required.index(True) if low else len(required)) < MAX_FIRST
 
 
 def in_order(writer: Writer, members: Members, names: Names | None) -> Members:
@@ -94,18 +94,19 @@ def in_sequence(writer: Writer, declared: Sequence[Declared]) -> Node:
     """Members in order as a plain sequence: one of them is first, each later one comes with a comma before
     it."""
     builder, comma = writer.builder, writer.layout.comma
-    first = next((i for i, member in enumerate(declared) if member[2]), len(declared) - 1)
+    required = [*map(itemgetter(2), declared)]
+    first = required.index(True) if True in required else len(required) - 1
     later: list[Node] = []
-    for key, tail, required in declared[first + 1 :]:
-        if required:
+    for key, tail, needed in declared[first + 1 :]:
+        if needed:
             later += (comma, key, tail)
         else:
             later.append(builder.optional(builder.sequence([comma, key, tail])))
     ways: list[Node] = []
-    for key, tail, required in reversed(declared[: first + 1]):
+    for key, tail, needed in reversed(declared[: first + 1]):
         ways.append(builder.sequence([key, tail, *later]))
         after = builder.sequence([comma, key, tail])
-        later = [builder.sequence([after if required else builder.optional(after), *later])]
+        later = [builder.sequence([after if needed else builder.optional(after), *later])]
     return builder.choice(ways[::-1])
 
 

@@ -194,8 +194,6 @@ class Documents:
     @staticmethod
     def _names_itself(schema: dict[str, Any], draft: Draft) -> str | None:
         """The URI (without an anchor) by which a schema names itself."""
-        if "$id" not in schema and "id" not in schema:
-            return None
         name = schema.get("$schema")
         if isinstance(name, str):
             draft = _DRAFTS.get(name.rstrip("#"), draft)
@@ -333,8 +331,8 @@ class Documents:
         names_itself = isinstance(schema, dict) and not NAMING.isdisjoint(schema)
         if names_itself:
             draft = self._forced or draft_of(schema, draft)
-            own = self._names_itself(schema, draft or Draft.LATEST)
-            name = urljoin(uri, own) if own else uri
+            if "$id" in schema or "id" in schema:
+                name = urljoin(uri, self._names_itself(schema, draft or Draft.LATEST) or "")
         resource = Resource(name, schema, None, draft or self.root.draft, None)
         if names_itself:
             self._choose_vocabulary(resource)
