@@ -326,7 +326,15 @@ class Compiler:
                 raise
             raise placed from None
         end = time.perf_counter()
-        index = Index(native, name, grammar, self._identity, notes, between - begin, end - between)
+        index = Index(
+            native,
+            name,
+            grammar,
+            self._identity,
+            notes,
+            front_seconds=between - begin,
+            native_seconds=end - between,
+        )
         return self._cache.add(source_key, content, index)
 
     def _compile_schema(self, schema: Any, options: Options, text: str | None) -> Index:

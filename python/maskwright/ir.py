@@ -113,8 +113,7 @@ class Open(NamedTuple):
     tail: Node
 
 
-@dataclass(frozen=True, slots=True)
-class Grammar:
+class Grammar(NamedTuple):
     """A format, ready for the engine. Immutable; equal content has an equal `key`.
 
     `words` holds a record `[op, n, arg * n]` a node, uint32 little-endian, in post order; `blob` the bytes

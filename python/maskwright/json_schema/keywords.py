@@ -197,12 +197,12 @@ class Parts(dict[tuple[str, ...], int]):
 
     def __init__(self, known: dict[str, int]) -> None:
         super().__init__()
-        self._known = known
+        self.known = known
 
     def __missing__(self, keys: tuple[str, ...]) -> int:
         flags = 0 if NAMING.isdisjoint(keys) else Part.NAMES
         for keyword in keys:
-            flags |= self._known.get(keyword, Part.NO_NAME)
+            flags |= self.known.get(keyword, Part.NO_NAME)
         if flags & Part.NO_NAME:
             if not are_texts(keys):
                 return flags
