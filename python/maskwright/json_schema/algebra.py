@@ -7,9 +7,10 @@ schema has a value contains satisfiability, so no bound on the time is possible 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from maskwright.errors import LimitError, SchemaError, shown_place
 from maskwright.json_schema.absorb import absorbed
@@ -36,9 +37,12 @@ from maskwright.json_schema.complement import (
     complement_of_numbers,
 )
 from maskwright.json_schema.forms import FALSE, TRUE, Form, Forms
-from maskwright.json_schema.keywords import Draft
+from maskwright.json_schema.keywords import Draft, asserting_of
 from maskwright.json_schema.places import Place
 from maskwright.limits import Limits
+
+if TYPE_CHECKING:
+    from maskwright.json_schema.reading import Reader
 
 __all__ = ["MAX_WORK", "Algebra"]
 
@@ -64,30 +68,32 @@ Clause = TypeVar("Clause")
 
 
 class Algebra:
-    """Joins cases. `read` gives the cases of a form; `place` is where the reader is, for messages."""
+    """Joins cases. `reader` gives the cases of a form, and says where it is, for messages."""
 
-    def __init__(self, forms: Forms, read: Callable[[Form], Cases], max_work: int = MAX_WORK) -> None:
+    def __init__(self, forms: Forms, reader: Reader, max_work: int = MAX_WORK) -> None:
         self.forms = forms
-        self._read = read
+        self._reader = reader
         self._left = max_work
         self._max_work = max_work
         self._empty: dict[Form, int] = {}
         """`_SURELY`, or the depth from which on a form was looked at and not found empty."""
         self._joined: dict[Form, Form] = {}
         self._pairs: dict[tuple[Form, Form], Form] = {}
+        self._same: dict[Form, Form] = {}
+        self._first: dict[Any, Form] = {}
         self._no_string: dict[StringSet, bool] = {}
         self._texts: dict[Form, frozenset[str] | None] = {}
-        self.place: Place | None = None
 
     def spend(self, amount: int = 1) -> None:
         """Count work; `LimitError` past the budget."""
         self._left -= amount
         if self._left < 0:
+            place = self._reader.place
             raise LimitError(
                 "the schema takes too much work to combine",
                 limit="schema_work",
                 value=self._max_work,
-                where=shown_place(self.place.pointer) if self.place else None,
+                where=shown_place(place.pointer) if place else None,
                 why="its parts are joined by and, or and not, and the combinations grow with their product",
                 try_="branches that exclude each other by type or by a constant property",
             )
@@ -256,12 +262,29 @@ class Algebra:
     def _join_two(self, a: Form, b: Form) -> Form:
         """`join` of two, remembered: unions meet the same members again and again."""
         if b is TRUE:
-            return self.forms.canonical(a)
+            return self._canonical(a)
         if a is TRUE:
-            return self.forms.canonical(b)
+            return self._canonical(b)
         found = self._pairs.get((a, b))
         if found is None:
             found = self._pairs[a, b] = self.join((a, b))
+        return found
+
+    def _canonical(self, form: Form) -> Form:
+        """The first form with the same content: equal schemas at different places are one."""
+        if form.kind == "not":
+            return self.forms.no(self._canonical(form.parts[0]))
+        if form.kind != "schema":
+            return form
+        found = self._same.get(form)
+        if found is None:
+            place = form.payload
+            try:
+                text = json.dumps(place.schema)
+            except (TypeError, ValueError, RecursionError):
+                return form
+            found = self._first.setdefault((text, id(place.resource), place.scope), form)
+            self._same[form] = found
         return found
 
     def join(self, forms: Iterable[Form]) -> Form:
@@ -270,7 +293,7 @@ class Algebra:
 
         Branches that a constant member tells apart would else multiply, here they stay what they are.
         """
-        joined = self.forms.all(map(self.forms.canonical, forms))
+        joined = self.forms.all(map(self._canonical, forms))
         if joined.kind != "and" or not any(part.kind == "not" for part in joined.parts):
             return joined
         found = self._joined.get(joined)
@@ -414,7 +437,7 @@ class Algebra:
         left = self._left
         try:
             self._left = min(left, _EMPTY_WORK)
-            found = self._all_empty(self._read(form), depth)
+            found = self._all_empty(self._reader.cases(form), depth)
         except (SchemaError, LimitError):
             found = False
         finally:
@@ -461,8 +484,9 @@ class Algebra:
         return found
 
     def here(self) -> Place:
-        assert self.place is not None
-        return self.place
+        place = self._reader.place
+        assert place is not None
+        return place
 
 
 def _has_number(numbers: Numbers, value: Any) -> bool:
@@ -473,7 +497,7 @@ def _has_number(numbers: Numbers, value: Any) -> bool:
 
 def _is_bare(form: Form) -> bool:
     """Whether a form is a schema that says no more than its type."""
-    return form.kind == "schema" and form.payload.resource.asserting.isdisjoint(form.payload.schema)
+    return form.kind == "schema" and asserting_of(form.payload.draft).isdisjoint(form.payload.schema)
 
 
 def _smaller(left: int | None, right: int | None) -> int | None:

@@ -58,7 +58,7 @@ def _array(writer: Writer, items: Items, asked: Place, depth: int) -> Node:
     body = None
     if items.maximum != 0:
         body = listed(writer, items, lambda inner: comparable(writer, inner, asked, depth + 1))
-    return writer.layout.container(b"[]", body, may_be_empty=items.minimum == 0)
+    return writer.layout.container(writer.builder, b"[]", body, may_be_empty=items.minimum == 0)
 
 
 def _object(writer: Writer, members: Members, names: Names | None, asked: Place, depth: int) -> Node:
@@ -75,7 +75,7 @@ def _object(writer: Writer, members: Members, names: Names | None, asked: Place,
         why = "the items are objects with keys that are not known beforehand"
         raise unsupported(asked, "uniqueItems", why, _TRY)
     if not shown:
-        return writer.layout.container(b"{}", None, may_be_empty=True)
+        return writer.layout.container(writer.builder, b"{}", None, may_be_empty=True)
     members = in_order(writer, members, names)
     colon, spell = writer.layout.colon, writer.spelling.literal
     declared = [
@@ -87,4 +87,6 @@ def _object(writer: Writer, members: Members, names: Names | None, asked: Place,
         for key, inner in members.named.items()
         if inner is not FALSE
     ]
-    return writer.layout.container(b"{}", in_sequence(writer, declared), may_be_empty=not members.required)
+    return writer.layout.container(
+        writer.builder, b"{}", in_sequence(writer, declared), may_be_empty=not members.required
+    )

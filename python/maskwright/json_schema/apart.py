@@ -76,7 +76,7 @@ def _outline(reader: Reader, form: Form) -> _Outline:
             break
         place: Place = form.payload
         flags = reader.flags(place)
-        if flags & ~Part.UNKNOWN != Part.REF:
+        if flags != Part.REF:
             return _of_schema(reader, place, flags)
         form = reader.target(place, place.schema)
     return _Outline()

@@ -44,16 +44,18 @@ def write_items(writer: Writer, items: Items) -> Node:
             )
         return _Counted(writer, items, counts).node()
     if items.maximum == 0:
-        return writer.layout.container(b"[]", None, may_be_empty=True)
+        return writer.layout.container(writer.builder, b"[]", None, may_be_empty=True)
     body = _distinct(writer, items) if unique else listed(writer, items)
-    return writer.layout.container(b"[]", body, may_be_empty=items.minimum == 0)
+    return writer.layout.container(writer.builder, b"[]", body, may_be_empty=items.minimum == 0)
 
 
 def write_alike(writer: Writer, item: Node | None, low: int, high: int | None) -> Node:
     """A node for arrays of `low` to `high` items, all of one kind; None: there may be no item at all."""
     if item is None or high == 0:
-        return writer.layout.container(b"[]", None, may_be_empty=low == 0)
-    return writer.layout.container(b"[]", _alike(writer, item, low, high), may_be_empty=low == 0)
+        return writer.layout.container(writer.builder, b"[]", None, may_be_empty=low == 0)
+    return writer.layout.container(
+        writer.builder, b"[]", _alike(writer, item, low, high), may_be_empty=low == 0
+    )
 
 
 def _alike(writer: Writer, item: Node, low: int, high: int | None) -> Node:
@@ -132,7 +134,7 @@ class _Counted:
         """The whole array."""
         body = self._first()
         return self._writer.layout.container(
-            b"[]", body, may_be_empty=self._may_end((0,) * (len(self._counts) + 1))
+            self._writer.builder, b"[]", body, may_be_empty=self._may_end((0,) * (len(self._counts) + 1))
         )
 
     def _first(self) -> Node | None:
@@ -225,8 +227,8 @@ class _Counted:
         if found is None:
             if len(self._rules) > MAX_COUNTED:
                 raise self._too_many("counting the items takes too many states", MAX_COUNTED)
-            rule = self._writer.builder.rule("items")
-            found = self._rules[state] = self._writer.builder.reference(rule)
+            rule, found = self._writer.builder.ahead("items")
+            self._rules[state] = found
             self._writer.later(rule, lambda: self._written(state))
         return found
 

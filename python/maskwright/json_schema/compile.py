@@ -167,8 +167,8 @@ class SchemaCompile:
         except PatternError as error:
             raise self.reader.at_pattern(error) from error
         except MaskwrightError as error:
-            if error.where is None and self.reader.algebra.place is not None:
-                error.where = shown_place(self.reader.algebra.place.pointer)
+            if error.where is None and self.reader.place is not None:
+                error.where = shown_place(self.reader.place.pointer)
             raise
 
     def _drop(self, refusal: Unsupported) -> bool:

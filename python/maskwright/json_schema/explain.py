@@ -194,7 +194,7 @@ def _inside(reader: Reader, places: Iterable[Place], options: Options) -> tuple[
 def _target(reader: Reader, place: Place) -> Place:
     """The schema that a schema of nothing but references leads to."""
     for _ in range(_MAX_STEPS):
-        if not isinstance(place.schema, dict) or reader.flags(place) & ~Part.UNKNOWN != Part.REF:
+        if not isinstance(place.schema, dict) or reader.flags(place) != Part.REF:
             break
         form = reader.target(place, place.schema)
         if form.kind != "schema":

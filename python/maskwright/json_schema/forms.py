@@ -5,7 +5,6 @@ Forms stay unread until something asks for their clauses, so a recursive schema 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -45,8 +44,6 @@ class Forms:
     def __init__(self) -> None:
         self._made: dict[Any, Form] = {}
         self._count = 1
-        self._canonical: dict[Form, Form] = {}
-        self._first: dict[Any, Form] = {}
 
     def schema(self, place: Place) -> Form:
         """What a schema says."""
@@ -59,32 +56,18 @@ class Forms:
         key = (id(schema), id(place.resource), place.scope)
         return self._made.get(key) or self._new(key, "schema", (), place)
 
-    def child(self, place: Place, schema: dict[str, Any], steps: tuple[Any, ...]) -> Form:
-        """What a schema inside another one says, one that does not name itself."""
+    def child(
+        self, place: Place, schema: dict[str, Any], steps: tuple[Any, ...], flags: int | None = None
+    ) -> Form:
+        """What a schema inside another one says, one that does not name itself; `flags` if they are known."""
         if not schema:
             return TRUE
         key = (id(schema), id(place.resource), place.scope)
         found = self._made.get(key)
         if found is None:
-            inner = type(place)(schema, place.resource, (place.trail, *steps), place.scope)
-            found = self._new(key, "schema", (), inner)
-        return found
-
-    def canonical(self, form: Form) -> Form:
-        """The first form with the same content: equal schemas at different places are one to the algebra."""
-        if form.kind == "not":
-            return self.no(self.canonical(form.parts[0]))
-        if form.kind != "schema":
-            return form
-        found = self._canonical.get(form)
-        if found is None:
-            place = form.payload
-            try:
-                text = json.dumps(place.schema)
-            except (TypeError, ValueError, RecursionError):
-                return form
-            found = self._first.setdefault((text, id(place.resource), place.scope), form)
-            self._canonical[form] = found
+            self._count += 1
+            inner = type(place)(schema, place.resource, (place.trail, *steps), place.scope, flags)
+            found = self._made[key] = Form("schema", self._count, (), inner)
         return found
 
     def value(self, value: Any, place: Place) -> Form:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from maskwright.ir import SPELLING_JSON, SPELLING_RAW, Node
@@ -49,7 +50,7 @@ def write_members(writer: Writer, members: Members, names: Names | None) -> Node
     if high is not None and low > high:
         return writer.builder.empty()
     if (not shown and not members.opens) or high == 0:
-        return writer.layout.container(b"{}", None, may_be_empty=low == 0)
+        return writer.layout.container(writer.builder, b"{}", None, may_be_empty=low == 0)
     return write_declared(writer, _declared(writer, members), _opens(writer, members), low, high)
 
 
@@ -62,13 +63,13 @@ def write_declared(
         body = in_sequence(writer, declared)
     else:
         body = _remembered(writer, declared, opens, max(low, 1), high)
-    return writer.layout.container(b"{}", body, may_be_empty=low == 0)
+    return writer.layout.container(writer.builder, b"{}", body, may_be_empty=low == 0)
 
 
 def _may_be_sequence(declared: Sequence[Declared], low: int) -> bool:
     """Whether no more members must be there than are required, and one of few is first."""
-    required = [i for i, member in enumerate(declared) if member[2]]
-    return low == len(required) and (required[0] if required else len(declared)) < MAX_FIRST
+    required = [*map(itemgetter(2), declared)]
+    return low == required.count(True) and (required.index(True) if low else len(required)) < MAX_FIRST
 
 
 def in_order(writer: Writer, members: Members, names: Names | None) -> Members:
@@ -93,18 +94,19 @@ def in_sequence(writer: Writer, declared: Sequence[Declared]) -> Node:
     """Members in order as a plain sequence: one of them is first, each later one comes with a comma before
     it."""
     builder, comma = writer.builder, writer.layout.comma
-    first = next((i for i, member in enumerate(declared) if member[2]), len(declared) - 1)
+    required = [*map(itemgetter(2), declared)]
+    first = required.index(True) if True in required else len(required) - 1
     later: list[Node] = []
-    for key, tail, required in declared[first + 1 :]:
-        if required:
+    for key, tail, needed in declared[first + 1 :]:
+        if needed:
             later += (comma, key, tail)
         else:
             later.append(builder.optional(builder.sequence([comma, key, tail])))
     ways: list[Node] = []
-    for key, tail, required in reversed(declared[: first + 1]):
+    for key, tail, needed in reversed(declared[: first + 1]):
         ways.append(builder.sequence([key, tail, *later]))
         after = builder.sequence([comma, key, tail])
-        later = [builder.sequence([after if required else builder.optional(after), *later])]
+        later = [builder.sequence([after if needed else builder.optional(after), *later])]
     return builder.choice(ways[::-1])
 
 
@@ -116,7 +118,7 @@ def _remembered(
     Half a surrogate pair is a key that no text has, and that node asks for keys that some text has.
     """
     no_text = writer.nothing
-    if no_text in [member[0] for member in declared]:
+    if no_text in map(itemgetter(0), declared):
         lacking = any(member[2] for member in declared if member[0] == no_text)
         declared = [member for member in declared if member[0] != no_text]
         if lacking or (not opens and low > len(declared)):
@@ -196,4 +198,4 @@ def _named_then_others(writer: Writer, members: Members) -> Node:
         declared = _declared(writer, replace(members, opens=()))
         named = _remembered(writer, declared, (), max(len(members.required), 1), None)
         ways.append(builder.sequence([named, comma, others]))
-    return writer.layout.container(b"{}", builder.choice(ways), may_be_empty=False)
+    return writer.layout.container(writer.builder, b"{}", builder.choice(ways), may_be_empty=False)

@@ -15,10 +15,9 @@ from maskwright.errors import LimitError, MaskwrightError, shown_place
 from maskwright.json_schema.keywords import (
     VOCABULARIES,
     Draft,
-    asserting_of,
-    beside_ref_of,
-    keywords_of,
+    Parts,
     nearest_name,
+    parts_of,
 )
 from maskwright.json_schema.refusals import malformed, shown, unsupported
 
@@ -38,6 +37,7 @@ _PATHS = {
     "draft/2020-12/schema": Draft.D2020,
     "schema": Draft.LATEST,
 }
+_LATEST = Draft.LATEST
 _DRAFTS = {
     f"{scheme}://json-schema.org/{path}": draft
     for path, draft in _PATHS.items()
@@ -59,8 +59,6 @@ _ONE = frozenset(
         "unevaluatedProperties",
     ]
 )
-_NAMING = frozenset(["$id", "$schema", "id"])
-"""What gives a schema a name, or a draft."""
 _LIST = frozenset(["allOf", "anyOf", "items", "oneOf", "prefixItems"])
 _MAP = frozenset(
     ["$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"]
@@ -73,13 +71,11 @@ class Resource:
     __slots__ = (
         "_document",
         "anchors",
-        "asserting",
-        "beside_ref",
         "draft",
         "dynamic",
         "is_restricted",
-        "keywords",
         "origin",
+        "parts",
         "schema",
         "trail",
         "uri",
@@ -95,11 +91,8 @@ class Resource:
         self.trail = trail
         self.anchors: dict[str, tuple[Any, Trail]] | None = None
         self.dynamic: dict[str, tuple[Any, Trail]] = {}
-        self.keywords = keywords_of(draft)
-        self.asserting = asserting_of(draft)
-        """What a schema that says no more than its type may not have."""
-        self.beside_ref = beside_ref_of(draft)
-        """What a schema that is a reference and no more may not have."""
+        self.parts = parts_of(draft)
+        """What a schema speaks about, by its keys."""
         self.is_restricted = False
         """Whether a metaschema switches some of the keywords off."""
 
@@ -115,12 +108,19 @@ class Place:
 
     __slots__ = ("flags", "resource", "schema", "scope", "trail")
 
-    def __init__(self, schema: Any, resource: Resource, trail: Trail, scope: tuple[Resource, ...]) -> None:
+    def __init__(
+        self,
+        schema: Any,
+        resource: Resource,
+        trail: Trail,
+        scope: tuple[Resource, ...],
+        flags: int | None = None,
+    ) -> None:
         self.schema = schema
         self.resource = resource
         self.trail = trail
         self.scope = scope
-        self.flags: int | None = None
+        self.flags = flags
 
     @property
     def draft(self) -> Draft:
@@ -130,7 +130,7 @@ class Place:
     @property
     def keywords(self) -> dict[str, int]:
         """The keywords that mean something here."""
-        return self.resource.keywords
+        return self.resource.parts.known
 
     @property
     def pointer(self) -> str:
@@ -323,25 +323,22 @@ class Documents:
     # Documents
 
     def _open(self, uri: str, schema: Any) -> Resource:
-        draft = self._forced or (Draft.LATEST if uri == "" else None)
+        meta = schema.get("$schema") if isinstance(schema, dict) else None
+        named = _DRAFTS.get(meta.rstrip("#")) if isinstance(meta, str) else None
+        draft = self._forced or named or (_LATEST if uri == "" else None)
         name = uri
-        names_itself = isinstance(schema, dict) and not _NAMING.isdisjoint(schema)
-        if names_itself:
-            draft = self._forced or draft_of(schema, draft)
-            name = urljoin(uri, self._names_itself(schema, draft or Draft.LATEST) or "")
+        if isinstance(schema, dict) and ("$id" in schema or "id" in schema):
+            name = urljoin(uri, self._names_itself(schema, draft or _LATEST) or "")
         resource = Resource(name, schema, None, draft or self.root.draft, None)
-        if names_itself:
-            self._choose_vocabulary(resource)
+        if isinstance(meta, str) and named is None:
+            self._choose_vocabulary(resource, meta)
         self._resources[uri] = self._resources[resource.uri] = resource
         self._named[id(schema)] = resource
         return resource
 
-    def _choose_vocabulary(self, resource: Resource) -> None:
+    def _choose_vocabulary(self, resource: Resource, name: str) -> None:
         """Leave out the keywords that the metaschema of a schema, one of its author's own, does not switch
         on."""
-        name = resource.schema.get("$schema") if isinstance(resource.schema, dict) else None
-        if not isinstance(name, str) or name.rstrip("#") in _DRAFTS:
-            return
         place = Place(resource.schema, resource, None, (resource,))
         metaschema = _from_registry(self._registry, name.rstrip("#"))
         if not isinstance(metaschema, dict):
@@ -368,7 +365,8 @@ class Documents:
         on = {word for uri in vocabulary for word in VOCABULARIES.get(uri, ())}
         off = {word for words in VOCABULARIES.values() for word in words} - on
         resource.is_restricted = True
-        resource.keywords = {word: part for word, part in resource.keywords.items() if word not in off}
+        known = resource.parts.known
+        resource.parts = Parts({word: part for word, part in known.items() if word not in off})
 
     def _fetch(self, uri: str) -> Resource | None:
         """A document out of the registry, or a standard metaschema; never from the network."""

@@ -64,16 +64,16 @@ def prelude(style: Style, whitespace: Whitespace) -> Prelude:
     tails = {name: builder.sequence([layout.colon, node]) for name, node in (*any_of, (None, value))}
     later = builder.repeat(builder.sequence([layout.comma, value]), 0, None)
     items = builder.sequence([value, later])
-    builder.define(array, layout.container(b"[]", items, may_be_empty=True))
+    builder.define(array, layout.container(builder, b"[]", items, may_be_empty=True))
     spelled = SPELLING_RAW if style == "generate" else SPELLING_JSON
     body = builder.members(
         layout.comma, (), [(key, tails[None])], minimum=1, ordered=style == "generate", spelling=spelled
     )
-    builder.define(members, layout.container(b"{}", body, may_be_empty=True))
+    builder.define(members, layout.container(builder, b"{}", body, may_be_empty=True))
     numbers = {INTEGERS: scalars["integer"], ANY_NUMBER: scalars["number"]}
     texts, nothing = {ANY_STRING: scalars["string"]}, builder.empty()
     made = builder.copy()
-    parts = (made, spelling.copy(made), layout.copy(made))
+    parts = (made, spelling.copy(made), layout)
     return Prelude(*parts, scalars, tails, numbers, texts, *kept, value, key, nothing, {TRUE: value})
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import weakref
 from fractions import Fraction
-from typing import Any, cast
+from typing import Any
 
 from maskwright.errors import LimitError, PatternError, SchemaError, shown_place
 from maskwright.json_schema import formats
@@ -61,9 +61,9 @@ class Reader:
     ) -> None:
         self.documents = documents
         self.forms = Forms()
-        # No circle of references: each compile's forms would stay until the garbage collector comes for them.
-        me = weakref.ref(self)
-        self.algebra = Algebra(self.forms, lambda form: cast(Reader, me()).cases(form))
+        self.place: Place | None = None
+        """Where it is, for messages."""
+        self._algebra: Algebra | None = None
         self._assert_formats = assert_formats
         self._ignored = ignored
         self._cases: dict[Form, Cases] = {}
@@ -73,6 +73,14 @@ class Reader:
         self._within: dict[Form, None] = {}
         self.pattern_places: dict[str, tuple[Place, str]] = {}
         self._pattern_text = 0
+
+    @property
+    def algebra(self) -> Algebra:
+        """What joins clauses. Made when it is asked for: most schemas need none."""
+        if self._algebra is None:
+            # No circle of references: each compile's forms would stay until the garbage collector comes.
+            self._algebra = Algebra(self.forms, weakref.proxy(self))
+        return self._algebra
 
     def child(self, place: Place, schema: Any, *steps: Any) -> Form:
         """The form of a schema inside another one."""
@@ -109,7 +117,7 @@ class Reader:
         return found
 
     def _enter(self, form: Form) -> None:
-        place = form.payload if form.kind == "schema" else self.algebra.place
+        place = form.payload if form.kind == "schema" else self.place
         if form in self._within:
             raise SchemaError(
                 "the schema refers to itself without consuming anything",
@@ -127,7 +135,7 @@ class Reader:
             )
         self._within[form] = None
         if place:
-            self.algebra.place = place
+            self.place = place
 
     def _read(self, form: Form) -> Cases:  # noqa: PLR0911 - dispatch
         kind = form.kind
@@ -181,11 +189,10 @@ class Reader:
         """What the keywords of a schema speak about, bits of `Part`."""
         flags = place.flags
         if flags is None:
-            schema, known = place.schema, place.resource.keywords
-            flags = 0
-            for keyword in schema if not self._ignored else self.kept(place):
-                flags |= known.get(keyword, Part.UNKNOWN)
-            if flags & Part.UNKNOWN and not are_texts(schema):
+            schema = place.schema
+            keys = tuple(schema if not self._ignored else self.kept(place))
+            flags = place.resource.parts[keys] & ~Part.NAMES
+            if flags & Part.NO_NAME:
                 raise no_keyword(place, next(key for key in schema if not isinstance(key, str)))
             if flags & Part.REF and place.draft.ref_hides:
                 flags = Part.REF
@@ -203,7 +210,7 @@ class Reader:
                 if found.is_empty:
                     return found
                 found = self.restrict(found, form)
-                self.algebra.place = place
+                self.place = place
         if flags & Part.UNEVALUATED:
             found = self.restrict(found, unevaluated(self, place, schema))
         return found
@@ -414,7 +421,7 @@ class Reader:
     def at_pattern(self, error: PatternError) -> SchemaError:
         """An error of a pattern, at the place of the keyword that has it."""
         place, keyword = self.pattern_places.get(
-            error.pattern, (self.algebra.place or self.documents.root_place(), "pattern")
+            error.pattern, (self.place or self.documents.root_place(), "pattern")
         )
         said = ": ".join(filter(None, (error.what, error.why)))
         refused = unsupported(place, keyword, f"{said}\n{error.where}", error.try_)

@@ -73,11 +73,13 @@ class Spelling:
         made = Spelling.__new__(Spelling)
         made.builder = builder
         made.style = self.style
-        made._chars = self._chars.copy()
-        made._digits = self._digits.copy()
+        made._chars, made._digits, made._written = (
+            {},
+            {},
+            {},
+        )  # they are written once more where they come again
         made._free = self._free
         made._any = self._any
-        made._written = self._written.copy()
         made._quote = self._quote
         return made
 

@@ -93,12 +93,12 @@ def choose_whitespace(
 
 
 class Layout:
-    """White space as nodes: separators, and what stands inside the brackets of a container."""
+    """White space as nodes: separators, and what stands inside the brackets of a container. For a builder and
+    its copies."""
 
-    __slots__ = ("_builder", "_ends", "_inside", "_nests", "around", "colon", "comma")
+    __slots__ = ("_ends", "_inside", "_nests", "around", "colon", "comma")
 
     def __init__(self, builder: Builder, whitespace: Whitespace) -> None:
-        self._builder = builder
         self._nests = whitespace.indent is not None
         nothing = builder.literal(b"")
         self.around = nothing
@@ -111,12 +111,11 @@ class Layout:
             if whitespace == ANY:
                 self.around = blank
         else:
-            self._fix(whitespace)
-        self._ends = {brackets: self._brackets(brackets) for brackets in (b"{}", b"[]")}
+            self._fix(builder, whitespace)
+        self._ends = {brackets: self._brackets(builder, brackets) for brackets in (b"{}", b"[]")}
 
-    def _fix(self, whitespace: Whitespace) -> None:
+    def _fix(self, builder: Builder, whitespace: Whitespace) -> None:
         """The one layout that is asked for."""
-        builder = self._builder
         self.comma = builder.literal((whitespace.item_separator or ",").encode())
         key = whitespace.key_separator or (": " if self._nests else ":")
         self.colon = builder.literal(key.encode())
@@ -124,38 +123,24 @@ class Layout:
             line = self._inside = builder.indentation(b"\n", str(whitespace.indent).encode())
             self.comma = builder.sequence([self.comma, line])
 
-    def _brackets(self, brackets: bytes) -> tuple[Node, Node, Node]:
+    def _brackets(self, builder: Builder, brackets: bytes) -> tuple[Node, Node, Node]:
         """What opens a container, what closes one that has parts, and what closes an empty one."""
-        builder, inside = self._builder, self._inside
+        inside = self._inside
         opening, closing = builder.literal(brackets[:1]), builder.literal(brackets[1:])
         if inside == builder.literal(b""):
             return opening, closing, closing
         last = builder.sequence([inside, closing])
         return (opening if self._nests else builder.sequence([opening, inside])), last, closing
 
-    def copy(self, builder: Builder) -> Layout:
-        """The same into a copy of the builder."""
-        made = Layout.__new__(Layout)
-        made._builder = builder
-        made._nests = self._nests
-        made._ends = self._ends
-        made._inside = self._inside
-        made.around, made.colon, made.comma = self.around, self.colon, self.comma
-        return made
-
-    def container(self, brackets: bytes, body: Node | None, may_be_empty: bool) -> Node:
+    def container(self, builder: Builder, brackets: bytes, body: Node | None, may_be_empty: bool) -> Node:
         """`body`, never without a text, in brackets; the empty container too, or alone where there is no
         body."""
-        builder = self._builder
         opening, last, closing = self._ends[brackets]
         if body is None:
             return builder.sequence([opening, closing]) if may_be_empty else builder.empty()
         if self._nests:
             body = builder.nested(builder.sequence([self._inside, body]))
-        if not may_be_empty:
-            return builder.sequence([opening, body, last])
-        # One way in for both: two ways that begin alike would be two states at each byte of the white space.
-        return builder.sequence([opening, builder.choice([builder.sequence([body, last]), closing])])
+        return builder.enclosed(opening, body, last, closing if may_be_empty else None)
 
 
 def _flexible(builder: Builder, whitespace: Whitespace) -> Node:

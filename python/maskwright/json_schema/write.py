@@ -74,7 +74,7 @@ class Writer:
         self.ordered = ordered
         builder = self.builder = begun.builder.copy()
         self.spelling = begun.spelling.copy(builder)
-        self.layout = begun.layout.copy(builder)
+        self.layout = begun.layout
         self.any_of_type, self.tails = begun.scalars, begun.tails
         self.any_array, self.any_object, self.any_value = begun.array, begun.members, begun.value
         self.any_key, self.nothing = begun.key, begun.nothing
@@ -95,7 +95,7 @@ class Writer:
         node = self.value(form)
         while self._waiting:
             rule, write, place = self._waiting.popleft()
-            self.place = self.reader.algebra.place = place
+            self.place = self.reader.place = place
             self.builder.define(rule, write())
         around = self.layout.around
         self.builder.define(root, self.builder.sequence([around, node, around]))
@@ -103,11 +103,11 @@ class Writer:
 
     def rule(self, name: str, write: Callable[[], Node], place: Place | None) -> Node:
         """A reference to a rule that is written later."""
-        rule = self.builder.rule(name)
+        rule, reference = self.builder.ahead(name)
         if rule > MAX_RULES:
             raise LimitError("the schema has too many parts", limit="schema_rules", value=MAX_RULES)
         self._waiting.append((rule, write, place or self.place))
-        return self.builder.reference(rule)
+        return reference
 
     def count_members(self, more: int) -> None:
         """Members that an object has because another branch names them."""
@@ -187,7 +187,6 @@ class Writer:
 
     def _plain(self, form: Form, place: Place, flags: int, names: Names | None) -> Node | None:
         """What else needs no clauses: a reference alone, a union of schemas alone, a list of strings."""
-        flags &= ~Part.UNKNOWN
         if flags == Part.REF:
             return self.value(self.reader.target(place, place.schema), names)
         if flags not in (Part.ANY_OF, Part.ONE_OF):

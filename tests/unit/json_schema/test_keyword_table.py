@@ -8,7 +8,7 @@ from pathlib import Path
 
 import maskwright as mw
 import pytest
-from maskwright.json_schema.keywords import TABLE, Draft, Part, keywords_of
+from maskwright.json_schema.keywords import MAX_KEPT, MAX_KEPT_TEXT, TABLE, Draft, Part, Parts, keywords_of
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -23,6 +23,20 @@ def test_names_are_told_apart(draft: Draft) -> None:
     names = [word.name for word in TABLE]
     assert len(names) == len(set(names))
     assert set(keywords_of(draft)) <= set(names)
+
+
+def test_keys_say_the_same_again_and_few_are_kept() -> None:
+    known = keywords_of(Draft.D7)
+    parts = Parts(known)
+    assert parts["type", "minLength", "x"] == parts["type", "minLength", "x"] == Part.TYPE | Part.STRING
+    assert parts["$id", "items"] == Part.NAMES | Part.ARRAY
+    assert parts["type", 1] == Part.TYPE | Part.NO_NAME  # type: ignore[index]
+    assert list(parts) == [("type", "minLength", "x"), ("$id", "items")]
+    assert parts["type", "x" * MAX_KEPT_TEXT] == Part.TYPE
+    assert len(parts) == 2
+    for number in range(MAX_KEPT + 9):
+        assert parts["not", f"x{number}"] == Part.IN_PLACE
+    assert len(parts) == MAX_KEPT
 
 
 @pytest.mark.parametrize(

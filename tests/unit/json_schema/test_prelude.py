@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ SCHEMAS: list[Any] = [
     {"type": "object", "properties": {"a": {"type": ["array", "integer"]}}},
     {"type": "array", "items": {"anyOf": [{"type": "string", "format": "date"}, {"type": "object"}]}},
 ]
+COMBINED = {"oneOf": [{"not": {"items": {"$ref": "#"}}}, {"minLength": 2}]}
 
 
 @pytest.mark.parametrize("options", [Options(), Options(style="accept"), Options(indent=2)])
@@ -37,3 +39,16 @@ def test_any_value_of_a_type_is_not_written_again(schema: Any) -> None:
     one = SchemaCompile({"type": "object", "properties": {"a": True}}, Options()).grammar
     assert len(grammar.words) == len(one.words)
     assert len(grammar.rules) == len(one.rules)
+
+
+@pytest.mark.parametrize("options", [Options(), Options(style="accept"), Options(unsupported="ignore")])
+@pytest.mark.parametrize("schema", [*SCHEMAS, COMBINED])
+def test_a_compile_leaves_nothing_to_the_garbage_collector(schema: Any, options: Options) -> None:
+    SchemaCompile(schema, options)
+    gc.collect()
+    gc.disable()
+    try:
+        SchemaCompile(schema, options)
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
