@@ -73,11 +73,8 @@ class Spelling:
         made = Spelling.__new__(Spelling)
         made.builder = builder
         made.style = self.style
-        made._chars, made._digits, made._written = (
-            {},
-            {},
-            {},
-        )  # they are written once more where they come again
+        # What comes again is written again: the builder knows its nodes.
+        made._chars, made._digits, made._written = {}, {}, {}
         made._free = self._free
         made._any = self._any
         made._quote = self._quote
