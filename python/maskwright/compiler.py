@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import operator
 import os
 import time
@@ -207,19 +206,19 @@ class Compiler:
 
     async def regex_async(self, pattern: str | bytes, dialect: Dialect = "python") -> Index:
         """`regex` on a thread of the event loop, so that it overlaps with the prefill."""
-        return await asyncio.to_thread(self.regex, pattern, dialect)
+        return await _on_a_thread(self.regex, pattern, dialect)
 
     async def grammar_async(self, text: str, syntax: Syntax = "lark", *, start: str | None = None) -> Index:
         """`grammar` on a thread of the event loop."""
-        return await asyncio.to_thread(self.grammar, text, syntax, start=start)
+        return await _on_a_thread(self.grammar, text, syntax, start=start)
 
     async def json_schema_async(self, schema: dict[str, Any] | bool | str | bytes, **options: Any) -> Index:
         """`json_schema`, with its options, on a thread of the event loop."""
-        return await asyncio.to_thread(self.json_schema, schema, **options)
+        return await _on_a_thread(self.json_schema, schema, **options)
 
     async def choices_async(self, texts: Iterable[str | bytes]) -> Index:
         """`choices` on a thread of the event loop."""
-        return await asyncio.to_thread(self.choices, texts)
+        return await _on_a_thread(self.choices, texts)
 
     def prewarm(self, formats: Iterable[Format], progress: Progress = None) -> list[Exception | None]:
         """Compile formats and make their first masks, so that no request has to wait for them.
@@ -370,6 +369,12 @@ class Compiler:
 
             parsed = lark_to_ir(text, start=start or "start", special=special)
         return parsed.grammar, parsed.notes
+
+
+async def _on_a_thread(work: Callable[..., Index], *arguments: Any, **options: Any) -> Index:
+    import asyncio  # noqa: PLC0415 - it takes 35 ms, and is there where somebody awaits
+
+    return await asyncio.to_thread(work, *arguments, **options)
 
 
 @cache

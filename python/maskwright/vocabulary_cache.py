@@ -8,7 +8,6 @@ Nothing is ever unpickled.
 from __future__ import annotations
 
 import os
-import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -64,6 +63,8 @@ def _special_ids(vocabulary: Vocabulary) -> list[int]:
 
 def _write(path: Path, content: bytes) -> None:
     """Whole or not at all; where several processes write at once, all write the same."""
+    import tempfile  # noqa: PLC0415 - 5 ms, once a vocabulary
+
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem[:16]}-", suffix=".part")
