@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from maskwright.cli.bad_input import BadInput
 from maskwright.cli.draw import to_dot, to_svg
-from maskwright.cli.formats import BadInput, add_format_arguments, read_format
+from maskwright.cli.formats import add_format_arguments, read_format
 from maskwright.cli.meanings import Meaning, meanings
 from maskwright.cli.shown import byte_runs, quoted, table
 from maskwright.reference import DEAD, DFA

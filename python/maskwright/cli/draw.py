@@ -14,7 +14,7 @@ from xml.sax.saxutils import escape
 
 import numpy as np
 
-from maskwright.cli.formats import BadInput
+from maskwright.cli.bad_input import BadInput
 from maskwright.cli.shown import byte_set
 from maskwright.reference import DEAD, DFA
 

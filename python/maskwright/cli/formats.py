@@ -9,7 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from maskwright.errors import MaskwrightError, SchemaError
+from maskwright.cli.bad_input import BadInput
+from maskwright.cli.engine_format import EngineFormat
+from maskwright.errors import MaskwrightError, SchemaError, shown_place
+from maskwright.json_schema import check_schema
 from maskwright.json_schema.keywords import Draft, keywords_of, nearest_name
 from maskwright.reference import DFA, json_schema_to_regex, regex_to_dfa
 
@@ -23,13 +26,7 @@ _READ_BY_THE_ENGINE = frozenset(
         "schema.unsupported",
     ]
 )
-"""Codes of what the command line refuses, as the reference does, though `Compiler` takes it."""
-
-
-class BadInput(MaskwrightError):
-    """Input that is not the library's to judge: an unreadable file, text that is not JSON, wrong options."""
-
-    default_code = "input"
+"""Codes of what the reference refuses, though `Compiler` takes it."""
 
 
 @dataclass(frozen=True)
@@ -54,22 +51,86 @@ def add_format_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def read_format(arguments: argparse.Namespace) -> Format:
-    """Read the format that the arguments name; `MaskwrightError` says where that fails."""
-    if arguments.regex is not None:
-        try:
-            return Format(arguments.regex, regex_to_dfa(arguments.regex))
-        except MaskwrightError as error:
-            _hint_at_the_engine(error, "regex")
-            raise
-    name = "standard input" if arguments.spec == "-" else arguments.spec
-    schema = _parse(read_text(arguments.spec, name), name)
+    """Read the format that the arguments name, as the readable definition takes it; `MaskwrightError` says
+    where that fails."""
+    source = _Source.read(arguments)
     try:
-        pattern = json_schema_to_regex(schema)
-        return Format(pattern, regex_to_dfa(pattern), schema, is_schema=True)
+        return source.format()
     except MaskwrightError as error:
-        error.what = f"{name}: {error.what}"
-        _hint_at_the_engine(error, "json_schema")
-        raise
+        _hint_at_the_engine(error, "json_schema" if source.is_schema else "regex")
+        raise source.placed(error) from None
+
+
+def read_any_format(arguments: argparse.Namespace, **options: Any) -> Format | EngineFormat:
+    """Read the format that the arguments name: as the readable definition takes it, else as the engine
+    does, with `options` of `Compiler.json_schema`."""
+    source = _Source.read(arguments)
+    try:
+        return source.format()
+    except MaskwrightError as error:
+        if not (source.is_schema or error.code in _READ_BY_THE_ENGINE):
+            raise
+    try:
+        format_ = source.engine_format(options)
+        format_.check()
+    except MaskwrightError as error:
+        raise source.placed(error) from None
+    if source.is_schema:
+        _note_mistaken_keywords(source.schema)
+    return format_
+
+
+@dataclass(frozen=True)
+class _Source:
+    """What the arguments name: a pattern, or the text of a schema and where that is from."""
+
+    text: str
+    schema: Any = None
+    name: str | None = None
+
+    @staticmethod
+    def read(arguments: argparse.Namespace) -> _Source:
+        if arguments.regex is not None:
+            return _Source(arguments.regex)
+        name = "standard input" if arguments.spec == "-" else arguments.spec
+        text = read_text(arguments.spec, name)
+        return _Source(text, _parse(text, name), name)
+
+    @property
+    def is_schema(self) -> bool:
+        return self.name is not None
+
+    def format(self) -> Format:
+        if not self.is_schema:
+            return Format(self.text, regex_to_dfa(self.text))
+        pattern = json_schema_to_regex(self.schema)
+        return Format(pattern, regex_to_dfa(pattern), self.schema, is_schema=True)
+
+    def engine_format(self, options: dict[str, Any]) -> EngineFormat:
+        if not self.is_schema:
+            return EngineFormat(lambda compiler: compiler.regex(self.text))
+        return EngineFormat(
+            lambda compiler: compiler.json_schema(self.text, **options), schema=self.schema, is_schema=True
+        )
+
+    def placed(self, error: MaskwrightError) -> MaskwrightError:
+        """The error, with the file's name before it."""
+        if self.name is not None:
+            error.what = f"{self.name}: {error.what}"
+        return error
+
+
+def _note_mistaken_keywords(schema: Any) -> None:
+    """Say which keywords are none, but nearly: by the standard they say nothing."""
+    places: dict[str, list[str]] = {}
+    for finding in check_schema(schema).with_status("unknown"):
+        places.setdefault(finding.keyword, []).append(shown_place(finding.pointer))
+    for keyword, where in places.items():
+        meant = nearest_name(keyword, keywords_of(Draft.LATEST))
+        if meant is not None:
+            others = f" and {len(where) - 1} other places" if len(where) > 1 else ""
+            note = f'"{keyword}" is no keyword of JSON Schema and says nothing ({where[0]}{others})'
+            print(f'maskwright: note: {note}; is "{meant}" meant?', file=sys.stderr)
 
 
 def _hint_at_the_engine(error: MaskwrightError, method: str) -> None:
@@ -78,7 +139,7 @@ def _hint_at_the_engine(error: MaskwrightError, method: str) -> None:
         meant = nearest_name(keyword, keywords_of(Draft.LATEST))
         error.why, error.try_ = "JSON Schema has no such keyword", f'"{meant}"' if meant else None
     elif error.code in _READ_BY_THE_ENGINE:
-        hint = f"Compiler.{method} in Python, which takes more than the command line"
+        hint = f"Compiler.{method} in Python, or the commands mask and sample, which take more"
         error.try_ = f"{error.try_}; or {hint}" if error.try_ else hint
 
 

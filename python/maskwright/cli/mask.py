@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from maskwright.cli.formats import BadInput, add_format_arguments, read_format
+from maskwright.cli.bad_input import BadInput
+from maskwright.cli.engine_format import EngineFormat
+from maskwright.cli.formats import add_format_arguments, read_any_format
 from maskwright.cli.shown import byte_set, quoted, table, token_text
 from maskwright.cli.vocabularies import add_vocabulary_arguments, read_vocabulary
 from maskwright.progress import ProgressBar
@@ -44,15 +46,37 @@ def add_to(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the mask after the text, or the masks of some states."""
-    dfa = read_format(arguments).dfa
+    format_ = read_any_format(arguments)
+    if isinstance(format_, EngineFormat):
+        _print_by_the_engine(format_, read_vocabulary(arguments), arguments)
+        return 0
+    dfa = format_.dfa
     if arguments.states is not None:
         states = _listed_states(arguments.states, dfa)
         _print_states(MaskReader(dfa, read_vocabulary(arguments)), states, arguments)
     else:
         text = os.fsencode(arguments.text)
         state = walk(dfa, text)
-        _print_one(MaskReader(dfa, read_vocabulary(arguments)), state, text, arguments)
+        reader = MaskReader(dfa, read_vocabulary(arguments))
+        _print_one(reader, reader.record(state), text, arguments)
     return 0
+
+
+def _print_by_the_engine(
+    format_: EngineFormat, vocabulary: Vocabulary, arguments: argparse.Namespace
+) -> None:
+    """The mask after the text, of a format that has no states to show."""
+    if arguments.states is not None:
+        raise BadInput(
+            "--states: this format has none",
+            why="it is no small automaton, so only the engine takes it",
+            try_="--text",
+        )
+    text = os.fsencode(arguments.text)
+    constraint = format_.after(text, vocabulary)
+    ids = np.flatnonzero(constraint.mask()).tolist()
+    record = {"may_end": constraint.is_complete(), "count": len(ids), "of": len(vocabulary), "allowed": ids}
+    _print_one(TokenNames(vocabulary), record, text, arguments)
 
 
 def walk(dfa: DFA, text: bytes) -> int:
@@ -71,32 +95,16 @@ def walk(dfa: DFA, text: bytes) -> int:
     return state
 
 
-class MaskReader:
-    """The masks of one automaton over one vocabulary, as ids and as text for a person."""
+class TokenNames:
+    """The tokens of a vocabulary as text for a person."""
 
-    def __init__(self, dfa: DFA, vocabulary: Vocabulary) -> None:
-        self.dfa = dfa
+    def __init__(self, vocabulary: Vocabulary) -> None:
         self.tokens = vocabulary.tokens
         self.eos_ids = vocabulary.eos_ids
-        self._index = TokenIndex(dfa, self.tokens, sorted(self.eos_ids))
-
-    def allowed(self, state: int) -> list[int]:
-        """The ids of the tokens allowed in this state, ascending."""
-        ids: list[int] = np.flatnonzero(self._index.mask(state)).tolist()
-        return ids
 
     def name(self, token: int) -> str:
         """How the token is shown: its text, or that it ends the text."""
         return _END_NAME if token in self.eos_ids else token_text(self.tokens[token] or b"")
-
-    def why(self, state: int, ids: Sequence[int]) -> str:
-        """Where each of the tokens leads, tokens with one target together."""
-        by_target: dict[int, list[str]] = {}
-        for token in ids:
-            if token not in self.eos_ids:
-                by_target.setdefault(self._index.next_state(state, token), []).append(self.name(token))
-        reasons = [f"{', '.join(names)} to {target}" for target, names in by_target.items()]
-        return "; ".join([*reasons, *["accepting, so it may end"] * bool(self.dfa.accept[state])])
 
     def sample(self, ids: Sequence[int], size: int) -> list[int]:
         """At most `size` of the ids, spread evenly over those that a person can read; end tokens always."""
@@ -108,6 +116,29 @@ class MaskReader:
         places = np.linspace(0, len(readable) - 1, min(size - len(ends), len(readable))).astype(int)
         return sorted([*ends, *(readable[place] for place in places)])
 
+
+class MaskReader(TokenNames):
+    """The masks of one automaton over one vocabulary, as ids and as text for a person."""
+
+    def __init__(self, dfa: DFA, vocabulary: Vocabulary) -> None:
+        super().__init__(vocabulary)
+        self.dfa = dfa
+        self._index = TokenIndex(dfa, self.tokens, sorted(self.eos_ids))
+
+    def allowed(self, state: int) -> list[int]:
+        """The ids of the tokens allowed in this state, ascending."""
+        ids: list[int] = np.flatnonzero(self._index.mask(state)).tolist()
+        return ids
+
+    def why(self, state: int, ids: Sequence[int]) -> str:
+        """Where each of the tokens leads, tokens with one target together."""
+        by_target: dict[int, list[str]] = {}
+        for token in ids:
+            if token not in self.eos_ids:
+                by_target.setdefault(self._index.next_state(state, token), []).append(self.name(token))
+        reasons = [f"{', '.join(names)} to {target}" for target, names in by_target.items()]
+        return "; ".join([*reasons, *["accepting, so it may end"] * bool(self.dfa.accept[state])])
+
     def record(self, state: int) -> dict[str, Any]:
         """The mask of a state for a program."""
         ids = self.allowed(state)
@@ -115,17 +146,18 @@ class MaskReader:
         return {"state": state, "may_end": may_end, "count": len(ids), "of": len(self.tokens), "allowed": ids}
 
 
-def _print_one(reader: MaskReader, state: int, text: bytes, arguments: argparse.Namespace) -> None:
+def _print_one(names: TokenNames, record: dict[str, Any], text: bytes, arguments: argparse.Namespace) -> None:
     if arguments.json:
-        print(json.dumps({"text": text.decode(errors="backslashreplace")} | reader.record(state)))
+        print(json.dumps({"text": text.decode(errors="backslashreplace")} | record))
         return
-    ids = reader.allowed(state)
-    print(f"after    {quoted(text)} (state {state})")
-    print(f"may end  {'yes' if reader.dfa.accept[state] else 'no'}")
-    print(f"allowed  {len(ids)} of {len(reader.tokens)} tokens")
-    shown = ids if arguments.all else reader.sample(ids, _SAMPLE)
+    ids = record["allowed"]
+    state = f" (state {record['state']})" if "state" in record else ""
+    print(f"after    {quoted(text)}{state}")
+    print(f"may end  {'yes' if record['may_end'] else 'no'}")
+    print(f"allowed  {len(ids)} of {record['of']} tokens")
+    shown = ids if arguments.all else names.sample(ids, _SAMPLE)
     for token in shown:
-        print(f"  {token:>6}  {reader.name(token)}")
+        print(f"  {token:>6}  {names.name(token)}")
     if len(shown) < len(ids):
         print(f"  ({len(ids) - len(shown)} more; --all lists them)")
 

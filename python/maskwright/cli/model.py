@@ -93,6 +93,53 @@ class Pull:
         return favoured
 
 
+class TextPull:
+    """The bonus that makes a text end where no automaton says how far the end is: JSON by its quotes and
+    brackets, any text by the end token alone.
+
+    `bonus(mask)` is float64[tokens] in nats; `step(token)` tells it what was drawn under that mask.
+    """
+
+    def __init__(self, tokens: Sequence[bytes | None], eos_ids: Sequence[int], *, is_json: bool) -> None:
+        self._tokens = tokens
+        first = [token.lstrip(b" \t\n")[:1] if token and is_json else b"" for token in tokens]
+        ends = np.zeros(len(tokens), dtype=np.bool_)
+        ends[list(eos_ids)] = True
+        # What brings the text nearer to its end, best first.
+        self._within_a_string = [np.array([byte == b'"' for byte in first])]
+        self._elsewhere = [
+            np.array([byte in (b"}", b"]") for byte in first]) | ends,
+            np.array([byte == b"," for byte in first]),
+        ]
+        self.reset()
+
+    def reset(self) -> None:
+        """Go back to the empty text."""
+        self._taken = self._stalled = 0
+        self._is_string = self._is_escaped = False
+        self._favoured = np.zeros(len(self._tokens), dtype=np.bool_)
+
+    def bonus(self, mask: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """What to add to the logits under this mask."""
+        nearer = self._within_a_string if self._is_string else self._elsewhere
+        self._favoured = next((each & mask for each in nearer if (each & mask).any()), nearer[0] & mask)
+        strength = _PULL_PER_STALLED_TOKEN * self._stalled + _PULL_PER_TOKEN * self._taken
+        return np.where(self._favoured, strength, 0.0)
+
+    def step(self, token: int) -> None:
+        """Note that `token` was drawn."""
+        self._taken += 1
+        passed = self._favoured.any() and not self._favoured[token]
+        self._stalled = self._stalled + 1 if passed else 0
+        for byte in self._tokens[token] or b"":
+            if self._is_escaped:
+                self._is_escaped = False
+            elif byte == ord("\\"):
+                self._is_escaped = self._is_string
+            elif byte == ord('"'):
+                self._is_string = not self._is_string
+
+
 def distances_to_end(dfa: DFA) -> NDArray[np.int64]:
     """For each state the fewest bytes to an accepting state: int64[n_states].
 

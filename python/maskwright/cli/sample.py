@@ -12,12 +12,15 @@ from typing import Any
 
 import numpy as np
 
+from maskwright.cli.bad_input import BadInput
 from maskwright.cli.check import CHOICES, Check, choose_check
-from maskwright.cli.formats import BadInput, Format, add_format_arguments, read_format
-from maskwright.cli.model import Pull, RandomModel
+from maskwright.cli.engine_format import EngineFormat
+from maskwright.cli.formats import Format, add_format_arguments, read_any_format
+from maskwright.cli.model import Pull, RandomModel, TextPull
 from maskwright.cli.numbers import at_least, temperature
 from maskwright.cli.shown import byte_set, quoted
 from maskwright.cli.vocabularies import add_vocabulary_arguments, read_vocabulary
+from maskwright.compiler import Compiler
 from maskwright.errors import InternalError, VocabularyError
 from maskwright.progress import ProgressBar
 from maskwright.reference import DEAD, Constraint, SamplingParams, TokenIndex, constrained_sample
@@ -59,9 +62,9 @@ def add_to(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Draw, check, print. 0 if every document was finished, else 1."""
-    format_ = read_format(arguments)
+    format_ = read_any_format(arguments, whitespace="spaced")  # a document is one line
     check = choose_check(format_, arguments.check)
-    sampler = Sampler(format_, read_vocabulary(arguments), arguments.seed, arguments.temperature)
+    sampler = _sampler(format_, read_vocabulary(arguments), arguments.seed, arguments.temperature)
     unfinished = 0
     with ProgressBar(arguments.n, "documents") as bar:
         for number in range(arguments.n):
@@ -93,25 +96,24 @@ class Document:
     finished: bool = False
 
 
-class Sampler:
-    """Draws documents of one format over one vocabulary; document i of a seed is always the same."""
+class _Drawing:
+    """Draws documents over one vocabulary; document i of a seed is always the same."""
 
-    def __init__(self, format_: Format, vocabulary: Vocabulary, seed: int, temperature: float) -> None:
-        self._dfa = format_.dfa
+    def __init__(self, vocabulary: Vocabulary, seed: int, temperature: float) -> None:
         self._tokens = vocabulary.tokens
-        eos_ids = sorted(vocabulary.eos_ids)
-        if not eos_ids:
+        self._eos_ids = sorted(vocabulary.eos_ids)
+        if not self._eos_ids:
             raise BadInput("the vocabulary has no end token", why="no document could ever end")
-        self._index = TokenIndex(self._dfa, self._tokens, eos_ids)
         self._model = RandomModel(len(self._tokens), seed)
-        self._pull = Pull(self._dfa, self._tokens, eos_ids)
         self._seed = seed
         self._params = SamplingParams(temperature=temperature)
 
     def draw(self, number: int, max_tokens: int, bar: ProgressBar) -> Document:
         """Draw document `number`, of at most `max_tokens` tokens."""
         document = Document()
+        self._model.reset()
         for token, logprob in self._steps(np.random.default_rng([self._seed, number]), document):
+            self._model.step(token)
             document.tokens.append(token)
             document.text += self._tokens[token] or b""
             document.logprob += logprob
@@ -121,8 +123,20 @@ class Sampler:
         return document
 
     def _steps(self, rng: np.random.Generator, document: Document) -> Iterator[tuple[int, float]]:
+        raise NotImplementedError
+
+
+class Sampler(_Drawing):
+    """Draws documents of a format by its automaton."""
+
+    def __init__(self, format_: Format, vocabulary: Vocabulary, seed: int, temperature: float) -> None:
+        super().__init__(vocabulary, seed, temperature)
+        self._dfa = format_.dfa
+        self._index = TokenIndex(self._dfa, self._tokens, self._eos_ids)
+        self._pull = Pull(self._dfa, self._tokens, self._eos_ids)
+
+    def _steps(self, rng: np.random.Generator, document: Document) -> Iterator[tuple[int, float]]:
         constraint = Constraint(self._index)
-        self._model.reset()
         self._pull.reset()
         while not constraint.done:
             state = constraint.state
@@ -130,7 +144,6 @@ class Sampler:
                 raise self._stranded(state, document.text)
             logits = self._model.logits() + self._pull.bonus(state)
             token, logprob = constrained_sample(logits, constraint, self._params, document.tokens, rng)
-            self._model.step(token)
             self._pull.step(state, token)
             document.finished = constraint.done
             yield token, logprob
@@ -142,6 +155,33 @@ class Sampler:
             where=f"after {quoted(text[-60:])}",
             why=f"the format goes on with {' or '.join(byte_set(wanted)[:8])}, and no token does",
         )
+
+
+class EngineSampler(_Drawing):
+    """Draws documents of a format by the engine."""
+
+    def __init__(self, format_: EngineFormat, vocabulary: Vocabulary, seed: int, temperature: float) -> None:
+        super().__init__(vocabulary, seed, temperature)
+        self._index = format_.compile(Compiler(vocabulary))
+        self._pull = TextPull(self._tokens, self._eos_ids, is_json=format_.is_schema)
+
+    def _steps(self, rng: np.random.Generator, document: Document) -> Iterator[tuple[int, float]]:
+        constraint = self._index.constraint()
+        self._pull.reset()
+        while not constraint.done:
+            logits = self._model.logits() + self._pull.bonus(constraint.mask())
+            token, logprob = constrained_sample(logits, constraint, self._params, document.tokens, rng)
+            self._pull.step(token)
+            document.finished = constraint.done
+            yield token, logprob
+
+
+def _sampler(
+    format_: Format | EngineFormat, vocabulary: Vocabulary, seed: int, temperature: float
+) -> Sampler | EngineSampler:
+    if isinstance(format_, EngineFormat):
+        return EngineSampler(format_, vocabulary, seed, temperature)
+    return Sampler(format_, vocabulary, seed, temperature)
 
 
 def _require(check: Check, document: Document, number: int) -> None:

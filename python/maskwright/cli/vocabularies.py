@@ -6,7 +6,7 @@ import argparse
 import shlex
 import sys
 
-from maskwright.cli.formats import BadInput
+from maskwright.cli.bad_input import BadInput
 from maskwright.vocabulary import Vocabulary
 
 END = "<eos>"
