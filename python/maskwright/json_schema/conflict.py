@@ -3,6 +3,8 @@ what in it."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from maskwright.errors import SchemaError, shown_place
 from maskwright.json_schema.clauses import Cases, Members, form_at
 from maskwright.json_schema.forms import FALSE, Form
@@ -87,6 +89,8 @@ def _between(reader: Reader, place: Place) -> str | None:
         for part in form.parts if form.kind == "and" else (form,):
             rest = reader.restrict(found, part)
             if rest.is_empty:
+                if part.kind == "one" and not reader.restrict(found, reader.forms.any(part.parts)).is_empty:
+                    return f"a value of {_name(part)} is always one of another of these branches too"
                 shared = _shared_member(reader, found, reader.cases(part))
                 return f"{_name(part)} leaves nothing of what is said beside it" + shared
             found = rest
@@ -139,7 +143,20 @@ def _why(place: Place) -> str:
     if schema.get("enum") == []:
         return '"enum" is empty'
     passed = ("title", "description", "$defs", "definitions", "$schema", "$id")
+    lacking = _not_allowed(schema)
+    if lacking is not None:
+        return f'"required" has {lacking!r}, which "additionalProperties": false lets no object have'
     words = [f'"{word}"' for word in schema if word not in passed]
     if len(words) == 1:
         return f"{words[0]} leaves no value"
     return "these exclude each other: " + ", ".join(words[:8])
+
+
+def _not_allowed(schema: dict[str, Any]) -> str | None:
+    """A required member that no keyword of the schema allows."""
+    named, required = schema.get("properties", {}), schema.get("required", [])
+    if schema.get("additionalProperties") is not False or "patternProperties" in schema:
+        return None
+    if not isinstance(named, dict) or not isinstance(required, list):
+        return None
+    return next((key for key in required if key not in named), None)
