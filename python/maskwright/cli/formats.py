@@ -121,16 +121,15 @@ class _Source:
 
 
 def _note_mistaken_keywords(schema: Any) -> None:
-    """Say which keywords are none, but nearly: by the standard they say nothing."""
-    places: dict[str, list[str]] = {}
+    """Say which keywords are none, but look like one: by the standard they say nothing."""
+    places: dict[tuple[str, str], list[str]] = {}
     for finding in check_schema(schema).with_status("unknown"):
-        places.setdefault(finding.keyword, []).append(shown_place(finding.pointer))
-    for keyword, where in places.items():
-        meant = nearest_name(keyword, keywords_of(Draft.LATEST))
-        if meant is not None:
-            others = f" and {len(where) - 1} other places" if len(where) > 1 else ""
-            note = f'"{keyword}" is no keyword of JSON Schema and says nothing ({where[0]}{others})'
-            print(f'maskwright: note: {note}; is "{meant}" meant?', file=sys.stderr)
+        if finding.note:
+            places.setdefault((finding.keyword, finding.note), []).append(shown_place(finding.pointer))
+    for (keyword, note), where in places.items():
+        others = f" and {len(where) - 1} other places" if len(where) > 1 else ""
+        what = f'"{keyword}" is no keyword of JSON Schema and says nothing ({where[0]}{others})'
+        print(f"maskwright: note: {what}: {note}", file=sys.stderr)
 
 
 def _hint_at_the_engine(error: MaskwrightError, method: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -29,6 +30,16 @@ _SPOKEN_OF = {
 """The types that keywords speak of."""
 
 _STATUS = {word.name: word.status for word in TABLE}
+
+_ELSEWHERE = {
+    "nullable": 'of OpenAPI 3.0; in JSON Schema it is "null" among the types',
+    "discriminator": "of OpenAPI; it says nothing about which values there are",
+    "optional": 'no keyword of any draft; a member is optional that "required" does not have',
+}
+"""Keywords of others that look as if they said something."""
+
+_LETTERS = re.compile(r"(?<!\\)(?:\\\\)*\\([AZz])")
+"""What are the ends of the text elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +167,16 @@ def _finding(pointer: str, keyword: str, value: Any, options: Options) -> Findin
             note = f"the format {value!r} is not known" + (f'; is "{near}" meant?' if near else "")
             return Finding(pointer, keyword, "annotation", note)
     status = _STATUS[keyword]
-    return Finding(pointer, keyword, "enforced" if status == "when" else status)
+    return Finding(pointer, keyword, "enforced" if status == "when" else status, _as_read(keyword, value))
+
+
+def _as_read(keyword: str, value: Any) -> str:
+    """How a pattern is read that means something else in other dialects."""
+    letter = _LETTERS.search(value) if keyword == "pattern" and isinstance(value, str) else None
+    if letter is None:
+        return ""
+    meant = "^" if letter[1] == "A" else "$"
+    return f'\\{letter[1]} is the letter {letter[1]} in ECMA-262; is "{meant}" meant?'
 
 
 def _why_idle(place: Place, keyword: str) -> str:
@@ -173,12 +193,12 @@ def _why_idle(place: Place, keyword: str) -> str:
 def _why_unknown(keyword: str) -> str:
     if not isinstance(keyword, str):  # of a dict: JSON has none
         return "the keys of a schema are strings"
-    return "not in this draft" if keyword in _STATUS else ""
+    return "not in this draft" if keyword in _STATUS else _ELSEWHERE.get(keyword, "")
 
 
 def _meant(keyword: str, known: Collection[str]) -> str | None:
     """The keyword that one may be a misspelling of, in quotes."""
-    if keyword in _STATUS or not isinstance(keyword, str):
+    if keyword in _STATUS or keyword in _ELSEWHERE or not isinstance(keyword, str):
         return None
     near = nearest_name(keyword, known)
     return f'"{near}"' if near else None
