@@ -1,7 +1,7 @@
 //! From the IR to a program: the compile phase. Nothing here looks at the vocabulary.
 //!
 //! In order: `ir` reads the record, `shape` measures it, `groups` finds what must be built together, and `spelling` what makes two
-//! groups the same. Then group by group, callees first: `thompson` builds drafts (with `acyclic`, `utf8`, `dfa`, `words` and
+//! groups the same. Then group by group, callees first: `thompson` builds drafts (with `acyclic`, `utf8`, `regular`, `dfa`, `words` and
 //! `counted` for regular parts, `remember`, `members` and `bare_words` for nodes that remember), `epsilon` takes ε-edges out, `trim`
 //! useless states, `left_recursion` first calls in a circle, `reduce` merges equal states, `layout` writes the tables of the
 //! group. `link` copies all groups into one `Program`.
@@ -21,6 +21,7 @@ pub mod left_recursion;
 pub mod link;
 pub mod members;
 pub mod reduce;
+pub mod regular;
 pub mod remember;
 pub mod rows;
 pub mod shape;

@@ -7,7 +7,7 @@
 //!
 //! To read in order: `stack` (what a position is), `closure`, `data` and `left_open` (its moves), `arena` and `cache` (where all that
 //! lives), `index`, `outline` and `count_bytes` (is a mask known?), `vocabulary`, `token_chars`, `chars`, `part` and `rests` (what a class of characters
-//! makes of every token), `plan`, `char_groups` and `alike` (which class a state reads), `compose`, `apart`, `neighbour`, `skeleton`, `cuts`, `shared`,
+//! makes of every token), `plan`, `char_groups` and `alike` (which class a state reads), `compose`, `by_part`, `apart`, `neighbour`, `skeleton`, `cuts`, `shared`,
 //! `open_keys`, `walk`, `steps`, `draft` and `mask` (how a mask is made and kept), `constraint` and `batch` (requests); `reach`, `saved`,
 //! `work` beside them.
 //! The reasons are in ARCHITECTURE.md.
@@ -16,6 +16,7 @@ pub mod alike;
 pub mod apart;
 pub mod arena;
 pub mod batch;
+pub mod by_part;
 pub mod cache;
 pub mod char_groups;
 pub mod chars;
