@@ -54,6 +54,8 @@ pub struct Index {
     pub program: Program,
     pub vocabulary: Arc<Vocabulary>,
     pub limits: ServeLimits,
+    /// Of the program, counted while it is made: who asks later would have all of it to read again.
+    pub program_bytes: usize,
     cache: RwLock<Arc<Cache>>,
     plans: Mutex<Plans>,
     /// For places within open keys, their number among those of all formats.
@@ -65,6 +67,7 @@ pub struct Index {
 impl Index {
     pub fn new(program: Program, vocabulary: Arc<Vocabulary>, limits: ServeLimits) -> Index {
         Index {
+            program_bytes: program.heap_bytes(),
             program,
             vocabulary,
             limits,
@@ -180,10 +183,7 @@ impl Index {
     /// Heap bytes of the program, the cache in use and the plans, without the vocabulary.
     pub fn heap_bytes(&self) -> usize {
         let cache = self.cache.read().unwrap_or_else(std::sync::PoisonError::into_inner);
-        self.program.heap_bytes()
-            + cache.bytes()
-            + lock(&self.plans).heap_bytes()
-            + self.count_bytes.heap_bytes()
+        self.program_bytes + cache.bytes() + lock(&self.plans).heap_bytes() + self.count_bytes.heap_bytes()
     }
 
     /// The cache in use, full or not.

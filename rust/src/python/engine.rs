@@ -171,7 +171,7 @@ impl PyIndex {
             stats.set_item("rules", index.program.rules.len())?;
             stats.set_item("states", index.program.states.len())?;
             stats.set_item("edges", index.program.n_edges())?;
-            stats.set_item("program_bytes", index.program.heap_bytes())?;
+            stats.set_item("program_bytes", index.program_bytes)?;
             stats.set_item("configurations", cache.configs.size())?;
             stats.set_item("frames", cache.frames.size())?;
             stats.set_item("masks", cache.masks.size())?;
@@ -185,7 +185,7 @@ impl PyIndex {
                 "mask_bytes_dense",
                 (cache.masks.size() as usize + cache.masks.shared()) * index.vocabulary.n_words() * 4,
             )?;
-            stats.set_item("cache_bytes", index.heap_bytes() - index.program.heap_bytes())?;
+            stats.set_item("cache_bytes", index.heap_bytes() - index.program_bytes)?;
             stats.set_item("caches", index.n_caches.load(Ordering::Relaxed))?;
             stats.set_item("hits", cache.hits.load(Ordering::Relaxed))?;
             stats.set_item("misses", cache.misses.load(Ordering::Relaxed))?;
