@@ -13,7 +13,7 @@ use super::dfa::{Dfa, determinise};
 use super::draft::{Bounds, Draft, DraftRule, Ending, Label};
 use super::groups::{Groups, Kind};
 use super::ir::{Ir, Node, UNBOUNDED, little_words};
-use super::kept::{Built, Kept};
+use super::kept::{Built, Kept, MAX_SCRATCH};
 use super::members::KeyRoom;
 use super::shape::{MAX_SMALL, Shapes};
 use super::spelling::{Speller, SpellerMemory};
@@ -77,7 +77,11 @@ impl Buffers {
 
     /// Whether there is little to give back.
     pub fn is_small(&self, most: usize) -> bool {
-        self.draft.edges.capacity() <= most && self.key.capacity() <= 64 * most
+        self.draft.edges.capacity() <= most
+            && self.draft.epsilons.capacity() <= most
+            && self.tasks.capacity() <= most
+            && self.suffixes.capacity() <= most
+            && self.key.capacity() <= 64 * most
     }
 }
 
@@ -155,6 +159,10 @@ impl<'i, 'a> Thompson<'i, 'a> {
         self.budget.spend_rules(members.len() as u64)?;
         self.actions = vec![Action::None, Action::Count];
         let mut draft = std::mem::take(&mut self.draft);
+        // To clear a table takes as long as its capacity, which one large group may have made large.
+        if self.suffixes.capacity() > MAX_SCRATCH {
+            self.suffixes = FxHashMap::default();
+        }
         self.suffixes.clear();
         for &vertex in members {
             let vertex = &self.groups.vertices[vertex as usize];
