@@ -154,9 +154,9 @@ impl<'i, 'a> Thompson<'i, 'a> {
 
     /// Build the rules of a group. An intersection that cannot be counted has no rule then: `None`.
     pub fn build(&mut self, group: u32) -> Result<Option<Drafts>> {
-        let (slots, members) = (self.groups.slots(group), self.groups.members(group));
+        let (slots, vertices) = (self.groups.slots(group), self.groups.vertices_of(group));
         (0..).zip(slots).for_each(|(slot, &vertex)| self.slots[vertex as usize] = slot);
-        self.budget.spend_rules(members.len() as u64)?;
+        self.budget.spend_rules(vertices.len() as u64)?;
         self.actions = vec![Action::None, Action::Count];
         let mut draft = std::mem::take(&mut self.draft);
         // To clear a table takes as long as its capacity, which one large group may have made large.
@@ -164,7 +164,7 @@ impl<'i, 'a> Thompson<'i, 'a> {
             self.suffixes = FxHashMap::default();
         }
         self.suffixes.clear();
-        for &vertex in members {
+        for &vertex in vertices {
             let vertex = &self.groups.vertices[vertex as usize];
             let rule = match vertex.kind {
                 Kind::Plain | Kind::Tail => self.plain(&mut draft, vertex.node)?,
