@@ -28,7 +28,7 @@ class Index:
 
     __slots__ = ("_grammar", "_identity", "_native", "front_seconds", "native_seconds", "notes", "source")
 
-    # A frozen dataclass would be made in 10 µs in a busy process, this in 4.
+    # A frozen dataclass would be made in 10 µs in a busy process, this in 4. Type checkers hold to `Final`.
     def __init__(
         self,
         native: EngineIndex,

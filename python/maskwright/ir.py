@@ -116,6 +116,8 @@ class Open(NamedTuple):
 class Grammar(NamedTuple):
     """A format, ready for the engine. Immutable; equal content has an equal `key`.
 
+    A tuple, as one is made in a third of the time that a frozen dataclass takes; its parts are asked by name.
+
     `words` holds a record `[op, n, arg * n]` a node, uint32 little-endian, in post order; `blob` the bytes
     that literals and classes point into; `rules` the node that defines each rule; `names` what to call them
     in messages.

@@ -216,6 +216,21 @@ pub struct Items {
 
 /// Find out, once the program is laid out, what its guards need to know of it. `memories` are those of its rules.
 pub fn settle(program: &mut Program, mut memories: Vec<Memory>, budget: &mut Budget) -> Result<()> {
+    settle_members(program, &mut memories);
+    for (spec, state, list) in few_words(program, &memories, budget)? {
+        let state = program.place_in_rule(state);
+        match &mut memories[spec as usize] {
+            Memory::Items(items) => drop(items.words.insert(state, list)),
+            Memory::Members(members) => drop(members.words.insert(state, list)),
+            Memory::Decimal(_) => {}
+        }
+    }
+    program.memories = memories.into_iter().map(Arc::new).collect();
+    Ok(())
+}
+
+/// Find out which members and languages of open keys can be written at all, and which members are below which states.
+fn settle_members(program: &Program, memories: &mut [Memory]) {
     let mut open = vec![Vec::new(); memories.len()];
     for edge in program.byte_edges.iter().filter(|edge| edge.action != NO_ACTION) {
         match program.actions[edge.action as usize] {
@@ -237,19 +252,9 @@ pub fn settle(program: &mut Program, mut memories: Vec<Memory>, budget: &mut Bud
             && let Memory::Members(members) = &mut memories[spec as usize]
         {
             members.settle(&open[spec as usize]);
-            members.below = Below::new(program, rule);
+            members.below = Below::new(program, rule, members.required.len());
         }
     }
-    for (spec, state, list) in few_words(program, &memories, budget)? {
-        let state = program.place_in_rule(state);
-        match &mut memories[spec as usize] {
-            Memory::Items(items) => drop(items.words.insert(state, list)),
-            Memory::Members(members) => drop(members.words.insert(state, list)),
-            Memory::Decimal(_) => {}
-        }
-    }
-    program.memories = memories.into_iter().map(Arc::new).collect();
-    Ok(())
 }
 
 fn is_within(program: &Program, state: StateId) -> bool {

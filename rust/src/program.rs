@@ -242,7 +242,7 @@ impl Program {
         }
     }
 
-    /// Heap bytes held.
+    /// Heap bytes held. Memories that programs share are counted in each of them.
     pub fn heap_bytes(&self) -> usize {
         self.states.len() * size_of::<State>()
             + self.byte_edges.len() * size_of::<ByteEdge>()

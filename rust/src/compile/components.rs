@@ -83,3 +83,41 @@ impl Search {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Search, components};
+
+    /// Whether there is a way between two vertices.
+    fn leads(graph: &[Vec<u32>], from: u32, to: u32) -> bool {
+        let (mut seen, mut open) = (vec![false; graph.len()], vec![from]);
+        while let Some(vertex) = open.pop() {
+            if !std::mem::replace(&mut seen[vertex as usize], true) {
+                open.extend(&graph[vertex as usize]);
+            }
+        }
+        seen[to as usize]
+    }
+
+    #[test]
+    fn a_search_that_is_used_again_finds_who_reaches_whom() {
+        let mut random = 1u64;
+        let mut below = |n: usize| {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (random >> 33) as usize % n
+        };
+        let mut search = Search::default();
+        for n in [5, 9, 0, 2, 12, 1, 7, 3, 12, 4] {
+            let mut graph = vec![Vec::new(); n];
+            (0..n + n / 2).filter(|_| n > 0).for_each(|_| graph[below(n)].push(below(n) as u32));
+            let successor = |vertex: u32, at: u32| graph[vertex as usize].get(at as usize).copied();
+            search.run(n, successor);
+            assert_eq!(search.component, components(n, successor));
+            for (a, b) in (0..n as u32).flat_map(|a| (0..n as u32).map(move |b| (a, b))) {
+                let (one, other) = (search.component[a as usize], search.component[b as usize]);
+                assert_eq!(one == other, leads(&graph, a, b) && leads(&graph, b, a), "{graph:?} {a} {b}");
+                assert!(one >= other || !leads(&graph, a, b), "{graph:?} {a} {b}");
+            }
+        }
+    }
+}

@@ -31,6 +31,7 @@ pub struct Dfa {
     runs: Vec<(u8, u8)>,
     /// Whether there are too many texts to list them: every node that remembers asks that again.
     endless: OnceLock<bool>,
+    /// Whether only few texts are left somewhere within: every object with such keys asks that.
     few_ends: OnceLock<bool>,
     repeats: OnceLock<Repeats>,
 }
@@ -110,7 +111,7 @@ impl Dfa {
         words
     }
 
-    /// Whether some state that is no end has few texts before it.
+    /// Whether few texts are left to the end in some state that is none.
     pub fn has_few_ends(&self) -> bool {
         *self.few_ends.get_or_init(|| {
             let edges = |state: u32, edges: &mut Vec<(u8, u8, u32)>| edges.extend(self.outgoing(state));

@@ -59,12 +59,15 @@ pub struct Groups {
     pub vertices: Vec<Vertex>,
     /// Callees first; the last one has the root, which is vertex 0.
     plans: Vec<GroupPlan>,
+    /// Those of all groups, one group after the other; `keys` and `callees` are those of all vertices.
     slots: Vec<u32>,
     keys: Vec<u8>,
     callees: Vec<u32>,
     by_place: FxHashMap<(u32, Kind), u32>,
     search: Search,
+    /// The vertices of each group.
     rows: Rows<u32>,
+    /// For each vertex, the last group that has it among its slots.
     stamps: Vec<u32>,
 }
 
@@ -104,7 +107,7 @@ impl Groups {
     }
 
     /// The vertices of a group.
-    pub fn members(&self, group: u32) -> &[u32] {
+    pub fn vertices_of(&self, group: u32) -> &[u32] {
         &self.slots(group)[..self.plans[group as usize].n_rules as usize]
     }
 
@@ -116,8 +119,8 @@ impl Groups {
     /// The key of a group; `number` gives the number of a group built before.
     pub fn key(&self, group: u32, number: impl Fn(u32) -> u64, key: &mut Vec<u8>) {
         key.clear();
-        for &member in self.members(group) {
-            let vertex = &self.vertices[member as usize];
+        for &vertex in self.vertices_of(group) {
+            let vertex = &self.vertices[vertex as usize];
             key.extend_from_slice(&self.keys[vertex.key.start as usize..vertex.key.end as usize]);
             for &callee in self.callees_of(vertex) {
                 let callee = &self.vertices[callee as usize];
@@ -160,11 +163,11 @@ impl Groups {
     }
 
     fn plan_group(&mut self, group: u32) {
-        let (start, members) = (self.slots.len(), self.rows.of(group));
-        let end = start + members.len();
-        self.slots.extend_from_slice(members);
+        let (start, vertices) = (self.slots.len(), self.rows.of(group));
+        let end = start + vertices.len();
+        self.slots.extend_from_slice(vertices);
         // Whoever finds the group first, its order is the same.
-        if members.len() > 1 {
+        if vertices.len() > 1 {
             let spelling = |vertex: u32| {
                 let key = &self.vertices[vertex as usize].key;
                 &self.keys[key.start as usize..key.end as usize]

@@ -26,7 +26,7 @@ const GENERATION_BYTES: usize = 4 << 20;
 const MAX_BYTES: usize = 64 << 10;
 
 /// Scratch memory for more nodes or edges goes back to the allocator: what is kept stays below 2 MB.
-const MAX_SCRATCH: usize = 4_096;
+pub const MAX_SCRATCH: usize = 4_096;
 
 /// What compiles leave for later ones. Shared between threads.
 #[derive(Debug, Default)]
@@ -37,6 +37,9 @@ pub struct Kept {
 }
 
 /// Memory to work in, grown already: growing it anew takes 200 calls of the allocator, a fifth of a compile.
+///
+/// A compile takes it and gives it back when all went well: one that fails half-way leaves none, and of two at the same time
+/// the second one grows its own.
 #[derive(Debug, Default)]
 pub struct Scratch {
     pub shapes: Shapes,
@@ -178,7 +181,7 @@ impl Kept {
         lock(&self.dfas).add(key, built)
     }
 
-    /// Memory to work in; that of the last compile unless another thread has it.
+    /// Memory to work in; that of the last compile, unless another thread has it or it was large.
     pub fn scratch(&self) -> Scratch {
         std::mem::take(&mut *lock(&self.scratch))
     }

@@ -12,7 +12,7 @@ use crate::program::{
 };
 
 /// The rules of a group, ready to be copied into programs. In `program` states are counted from the first of the group, a call
-/// has the callee's slot for its start, and names, classes and ranks are missing.
+/// has the callee's slot for its start, and names, origins, classes and ranks are missing.
 #[derive(Debug)]
 pub struct Fragment {
     pub program: Program,

@@ -111,40 +111,34 @@ impl<'a> Thompson<'_, 'a> {
         room: &mut KeyRoom,
     ) -> Result<()> {
         let KeyRoom { ends, order, open, .. } = room;
-        let text = |key: &u32| keys[*key as usize].text();
+        let text = |key: u32| keys[key as usize].text();
         order.clear();
-        order.extend(0..keys.len() as u32);
-        order.sort_unstable_by(|a, b| text(a).cmp(text(b)));
+        // A key without any byte is never read.
+        order.extend((0..keys.len() as u32).filter(|&key| !text(key).is_empty()));
+        order.sort_unstable_by(|&a, &b| text(a).cmp(text(b)));
         open.clear();
         open.push((0..order.len() as u32, 0, head));
         while let Some((run, depth, from)) = open.pop() {
-            let mut rest = &order[run.start as usize..run.end as usize];
-            if let &[only] = rest {
-                self.rest_of_key(draft, &text(&only)[depth as usize..], spec, from, ends[only as usize])?;
-                continue;
+            let run = run.start as usize..run.end as usize;
+            if run.len() != 1 {
+                self.spend_states(1 + run.len() as u64 / 16)?;
             }
-            self.spend_states(1 + rest.len() as u64 / 16)?;
             let mut start = run.start;
-            while let Some(first) = rest.first() {
-                // A key without any byte is never read.
-                let Some(&byte) = text(first).get(depth as usize) else {
-                    (rest, start) = (&rest[1..], start + 1);
-                    continue;
-                };
-                let n = rest.partition_point(|key| text(key)[depth as usize] == byte);
-                let (alike, others) = rest.split_at(n);
-                if let [only] = alike {
-                    let end = ends[*only as usize];
-                    self.rest_of_key(draft, &text(only)[depth as usize..], spec, from, end)?;
-                } else if text(&alike[0]).len() == depth as usize + 1 {
+            // No key ends here: it would be the beginning of those that go on.
+            for alike in order[run].chunk_by(|&a, &b| text(a)[depth] == text(b)[depth]) {
+                let end = start + alike.len();
+                let rest = &text(alike[0])[depth..];
+                if let &[only] = alike {
+                    self.rest_of_key(draft, rest, spec, from, ends[only as usize])?;
+                } else if rest.len() == 1 {
                     return Err(overlap());
                 } else {
                     let to = draft.state();
                     draft.guards.push((to, Guard::Key { spec }));
-                    draft.edge(from, Label::Bytes(byte, byte), to);
-                    open.push((start..start + n as u32, depth + 1, to));
+                    draft.edge(from, Label::Bytes(rest[0], rest[0]), to);
+                    open.push((start as u32..end as u32, depth + 1, to));
                 }
-                (rest, start) = (others, start + n as u32);
+                start = end;
             }
         }
         Ok(())
@@ -276,7 +270,7 @@ pub struct KeyRoom {
     /// Members by the spelling of their keys.
     order: Vec<u32>,
     /// Runs of that which begin alike, with how many bytes are read, and the state after those.
-    open: Vec<(Range<u32>, u32, u32)>,
+    open: Vec<(Range<u32>, usize, u32)>,
 }
 
 /// What the declared keys are, whatever their spelling.
@@ -369,6 +363,69 @@ impl Key<'_> {
         match self {
             Key::Literal(text) => Some(Cow::Borrowed(text)),
             Key::Language(dfa) => dfa.value.shortest_word().map(Cow::Owned),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::compile::ir::{Ir, UNBOUNDED};
+    use crate::compile::kept::Kept;
+    use crate::compile::{CompileLimits, compile};
+    use crate::program::RuleNames;
+
+    /// Members with some keys and one value, shown, or the error; `as_language`: no key is known to have one spelling.
+    fn shown(keys: &[&str], as_language: bool) -> Result<String, String> {
+        let blob = [&keys.concat()[..], "v,"].concat();
+        let at = blob.len() as u32;
+        let mut words = vec![1, 2, at - 2, 1, 1, 2, at - 1, 1];
+        let mut start = 0;
+        for key in keys {
+            words.extend([1, 2, start, key.len() as u32]);
+            start += key.len() as u32;
+        }
+        let n = keys.len() as u32;
+        if as_language {
+            (2..2 + n).for_each(|key| words.extend([5, 1, key]));
+        }
+        let first = if as_language { 2 + n } else { 2 };
+        words.extend([12, 6 + 3 * n, 1, 0, 1, UNBOUNDED, 0, n]);
+        (first..first + n).for_each(|key| words.extend([key, 0, 0]));
+        let names = RuleNames::new(|_| "root".into());
+        let ir = Ir::read(&words, blob.as_bytes(), vec![first + n], names, 0).expect("a record");
+        let program = compile(&ir, CompileLimits::default(), &Kept::default());
+        program
+            .map(|made| {
+                format!("{:?} {:?} {:?} {:?}", made.states, made.byte_edges, made.actions, made.memories)
+            })
+            .map_err(|error| format!("{error:?}"))
+    }
+
+    #[test]
+    fn the_tree_of_literals_is_the_automaton_of_their_languages() {
+        let good: [&[&str]; 7] = [
+            &["a."],
+            &["a.", "b."],
+            &["ab.", "a.", "abc.", "b."],
+            &["b.", "", "ba.", "bab.", "a."],
+            &["\u{e4}.", "\u{e9}.", "e."],
+            &["", "x."],
+            &["same.", "sane.", "name.", "nameless.", "n."],
+        ];
+        for keys in good {
+            let tree = shown(keys, false);
+            assert!(tree.is_ok(), "{keys:?}: {tree:?}");
+            assert_eq!(tree, shown(keys, true), "{keys:?}");
+        }
+        for keys in
+            [&["a", "ab"][..], &["ab", "a"], &["a.", "a."], &["x", "ab", "abcd"], &["", "a", "b", "a"]]
+        {
+            let refused = shown(keys, false);
+            assert!(
+                refused.as_ref().is_err_and(|error| error.contains("beginning")),
+                "{keys:?}: {refused:?}"
+            );
+            assert_eq!(refused, shown(keys, true), "{keys:?}");
         }
     }
 }

@@ -316,6 +316,64 @@ mod tests {
         }
     }
 
+    /// A format of some records, the last of which is its root.
+    fn of_records(records: &[&[u32]], kept: &Kept) -> Result<Program> {
+        let words = records.concat();
+        let names = RuleNames::new(|_| "root".into());
+        let root = records.len() as u32 - 1;
+        let ir = Ir::read(&words, &[b'a'; 100_000], vec![root], names, 0).expect("a well-formed record");
+        compile(&ir, CompileLimits::default(), kept)
+    }
+
+    #[test]
+    fn scratch_memory_stays_after_a_usual_format_and_not_after_a_large_or_a_wrong_one() {
+        const N: u32 = 20_000;
+        let nodes = |n: u32, record: &[u32]| record.repeat(n as usize);
+        let joined = |op: u32, parts: &[u32]| [&[op, parts.len() as u32], parts].concat();
+        let literal: &[u32] = &[1, 2, 0, 1];
+        let usual: &[&[u32]] = &[literal, &[4, 2, 0, 0]];
+        let large: [&[&[u32]]; 5] = [
+            &[&[1, 2, 0, N]],
+            &[literal, &joined(4, &nodes(N, &[0]))],
+            &[literal, &joined(5, &nodes(N, &[0]))],
+            &[literal, &[6, 3, 0, 0, 6_000], &[9, 1, 1]],
+            &[&[1, 2, 0, 0], &[6, 3, 0, 0, N], &[4, 2, 1, 1]],
+        ];
+        for format in large {
+            let kept = Kept::default();
+            of_records(format, &kept).expect("a format");
+            assert_eq!(kept.scratch().key.capacity(), 0, "{:?}", format.last());
+        }
+        let kept = Kept::default();
+        of_records(usual, &kept).expect("a format");
+        let scratch = kept.scratch();
+        assert_ne!(scratch.key.capacity(), 0);
+        kept.give_back(scratch);
+        of_records(&[&[0, 0]], &kept).expect_err("no text");
+        assert_eq!(kept.scratch().key.capacity(), 0);
+        of_records(usual, &kept).expect("a format");
+        assert_ne!(kept.scratch().key.capacity(), 0);
+    }
+
+    #[test]
+    fn compiles_side_by_side_make_the_same_programs() {
+        let kept = Kept::default();
+        let all = [&b"a"[..], b"b", b"bb", b"abc"];
+        let cold = |open: &[u8]| lists(open, CompileLimits::default(), &Kept::default()).map(shown);
+        let expected = all.map(|open| cold(open).expect("a format"));
+        std::thread::scope(|scope| {
+            for first in 0..4 {
+                let (kept, expected) = (&kept, &expected);
+                scope.spawn(move || {
+                    for at in (0..40).map(|n| (first + n) % all.len()) {
+                        let made = lists(all[at], CompileLimits::default(), kept).expect("a format");
+                        assert_eq!(shown(made), expected[at]);
+                    }
+                });
+            }
+        });
+    }
+
     #[test]
     fn equal_rules_of_two_formats_have_one_origin() {
         let kept = Kept::default();

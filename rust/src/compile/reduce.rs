@@ -11,6 +11,7 @@ use rustc_hash::FxHasher;
 
 use super::draft::sort_edges;
 use super::epsilon::{Automata, RuleState};
+use super::kept::MAX_SCRATCH;
 use super::trim::Incoming;
 
 const NONE: u32 = u32::MAX;
@@ -26,6 +27,10 @@ pub fn reduce(automata: &mut Automata, into: &Incoming, buffers: &mut Buffers) {
     buffers.next.resize(n, NONE);
     buffers.waiting.clear();
     buffers.waiting.resize(n, true);
+    // To clear a table takes as long as its capacity: after a large group that would be paid for each small one.
+    if buffers.known.capacity() > MAX_SCRATCH {
+        buffers.known = HashTable::with_capacity(n);
+    }
     buffers.known.clear();
     let mut reducer = Reducer { automata, into, found: buffers };
     // Last states first: in a chain the tail is settled before what leads to it.

@@ -107,9 +107,12 @@ impl Shapes {
         children(&self.nodes, &self.children, node)
     }
 
-    /// Whether there is little to give back.
+    /// Whether there is little to give back. A few nodes may have many children, and many rules one body.
     pub fn is_small(&self, most: usize) -> bool {
-        self.nodes.capacity() <= most && self.found.capacity() <= most
+        self.nodes.capacity() <= most
+            && self.children.capacity() <= 4 * most
+            && self.rules.capacity() <= most
+            && self.found.capacity() <= most
     }
 
     /// Whether the node has the empty text.

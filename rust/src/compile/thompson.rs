@@ -13,7 +13,7 @@ use super::dfa::Dfa;
 use super::draft::{Bounds, Draft, DraftRule, Ending, Label};
 use super::groups::{Groups, Kind};
 use super::ir::{Ir, Node, UNBOUNDED, little_words};
-use super::kept::{Built, Kept};
+use super::kept::{Built, Kept, MAX_SCRATCH};
 use super::members::KeyRoom;
 use super::shape::Shapes;
 use super::spelling::{Speller, SpellerMemory};
@@ -74,7 +74,11 @@ impl Buffers {
 
     /// Whether there is little to give back.
     pub fn is_small(&self, most: usize) -> bool {
-        self.draft.edges.capacity() <= most && self.key.capacity() <= 64 * most
+        self.draft.edges.capacity() <= most
+            && self.draft.epsilons.capacity() <= most
+            && self.tasks.capacity() <= most
+            && self.suffixes.capacity() <= most
+            && self.key.capacity() <= 64 * most
     }
 }
 
@@ -147,13 +151,17 @@ impl<'i, 'a> Thompson<'i, 'a> {
 
     /// Build the rules of a group. An intersection that cannot be counted has no rule then: `None`.
     pub fn build(&mut self, group: u32) -> Result<Option<Drafts>> {
-        let (slots, members) = (self.groups.slots(group), self.groups.members(group));
+        let (slots, vertices) = (self.groups.slots(group), self.groups.vertices_of(group));
         (0..).zip(slots).for_each(|(slot, &vertex)| self.slots[vertex as usize] = slot);
-        self.budget.spend_rules(members.len() as u64)?;
+        self.budget.spend_rules(vertices.len() as u64)?;
         self.actions = vec![Action::None, Action::Count];
         let mut draft = std::mem::take(&mut self.draft);
+        // To clear a table takes as long as its capacity, which one large group may have made large.
+        if self.suffixes.capacity() > MAX_SCRATCH {
+            self.suffixes = FxHashMap::default();
+        }
         self.suffixes.clear();
-        for &vertex in members {
+        for &vertex in vertices {
             let vertex = &self.groups.vertices[vertex as usize];
             let rule = match vertex.kind {
                 Kind::Plain | Kind::Tail => self.plain(&mut draft, vertex.node)?,

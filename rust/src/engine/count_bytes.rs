@@ -119,18 +119,16 @@ mod tests {
     use crate::compile::ir::Ir;
     use crate::compile::kept::Kept;
     use crate::compile::{CompileLimits, compile};
+    use crate::program::RuleNames;
 
     /// 2 to 100 times what the records have last.
     fn step(blob: &[u8], records: &[&[u32]]) -> u32 {
         let last = records.len() as u32;
         let words = [records, &[&[6, 3, last - 1, 2, 100]]].concat().concat();
-        let ir = Ir::read(&words, blob, vec![last], crate::program::RuleNames::new(|_| "root".into()), 0)
-            .expect("a record");
+        let ir = Ir::read(&words, blob, vec![last], RuleNames::new(|_| "root".into()), 0).expect("a record");
         let program = compile(&ir, CompileLimits::default(), &Kept::default()).expect("a format");
-        let (_, counted) = (0u32..)
-            .zip(&program.states)
-            .find(|(_, state)| state.valid_to < 100 || state.accept_from > 0)
-            .expect("a counted loop");
+        let counts = |state: &&crate::program::State| state.valid_to < 100 || state.accept_from > 0;
+        let counted = program.states.iter().find(counts).expect("a counted loop");
         CountBytes::default().of(&program, counted.rule)
     }
 

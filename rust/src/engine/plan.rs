@@ -292,6 +292,7 @@ mod tests {
     use crate::compile::ir::Ir;
     use crate::compile::kept::Kept;
     use crate::compile::{CompileLimits, compile};
+    use crate::program::RuleNames;
 
     /// Of the first state of a rule that reads a character of a class, and then any of another; or a word.
     fn neighbour(first: [char; 2], then: [char; 2], word: &str) -> Option<u8> {
@@ -306,8 +307,7 @@ mod tests {
             &[5, 2, 3, 4],
         ];
         let words = records.concat();
-        let ir = Ir::read(&words, &blob, vec![5], crate::program::RuleNames::new(|_| "root".into()), 0)
-            .expect("a record");
+        let ir = Ir::read(&words, &blob, vec![5], RuleNames::new(|_| "root".into()), 0).expect("a record");
         let program = compile(&ir, CompileLimits::default(), &Kept::default()).expect("a format");
         Plans::default().neighbour(&program, Program::START)
     }
