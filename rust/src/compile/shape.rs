@@ -109,7 +109,9 @@ impl Shapes {
 
     /// Whether there is little to give back.
     pub fn is_small(&self, most: usize) -> bool {
-        self.nodes.capacity() <= most && self.found.capacity() <= most
+        self.nodes.capacity() <= most
+            && self.found.capacity() <= most
+            && self.children.capacity() <= 4 * most
     }
 
     /// Whether the node has the empty text.

@@ -77,7 +77,9 @@ impl Buffers {
 
     /// Whether there is little to give back.
     pub fn is_small(&self, most: usize) -> bool {
-        self.draft.edges.capacity() <= most && self.key.capacity() <= 64 * most
+        self.draft.edges.capacity() <= most
+            && self.tasks.capacity() <= 4 * most
+            && self.key.capacity() <= 64 * most
     }
 }
 
