@@ -184,16 +184,18 @@ class _Outcomes:
             elif keyword == "if":
                 yield self._if(place, schema)
             elif keyword in ("dependentSchemas", "dependencies"):
-                if not isinstance(value, dict) or not are_texts(value):
-                    raise malformed(place, keyword, "it must be an object, its keys strings")
-                for key, inner in value.items():
-                    if isinstance(inner, dict):
-                        has = self._forms.cases(
-                            Cases(objects=(Members({key: TRUE}, required=frozenset((key,))),))
-                        )
-                        outcomes = self._of(documents.child(place, inner, keyword, key))
-                        held = [(self._forms.all((has, condition)), seen) for condition, seen in outcomes]
-                        yield self._useful([*held, (TRUE, _NOTHING)])
+                yield from self._dependent(place, keyword, value)
+
+    def _dependent(self, place: Place, keyword: str, rules: Any) -> Iterable[list[Outcome]]:
+        """For each key with a schema: the key is there and the schema holds, or nothing is evaluated."""
+        if not isinstance(rules, dict) or not are_texts(rules):
+            raise malformed(place, keyword, "it must be an object, its keys strings")
+        for key, inner in rules.items():
+            if isinstance(inner, dict):
+                has = self._forms.cases(Cases(objects=(Members({key: TRUE}, required=frozenset((key,))),)))
+                outcomes = self._of(self._reader.documents.child(place, inner, keyword, key))
+                held = [(self._forms.all((has, condition)), seen) for condition, seen in outcomes]
+                yield self._useful([*held, (TRUE, _NOTHING)])
 
     def _inner(self, place: Place, schema: dict[str, Any], keyword: str) -> list[Place]:
         child, schemas = self._reader.documents.child, schema[keyword]
