@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from hashlib import blake2b
-from typing import Any, Final
+from typing import Any
 
 from maskwright._native import Constraint, EngineIndex
 from maskwright.ir import Grammar
@@ -26,7 +26,7 @@ class Index:
     1
     """
 
-    __slots__ = ("_grammar", "_identity", "_native", "front_seconds", "native_seconds", "notes", "source")
+    __slots__ = ("_front_seconds", "_grammar", "_identity", "_native", "_native_seconds", "_notes", "_source")
 
     # A frozen dataclass would be made in 10 µs in a busy process, this in 4. Type checkers hold to `Final`.
     def __init__(
@@ -40,18 +40,34 @@ class Index:
         front_seconds: float = 0.0,
         native_seconds: float = 0.0,
     ) -> None:
-        self._native: Final = native
-        self.source: Final = source
-        """What it was made from, shortened, for messages and statistics."""
-        self._grammar: Final = grammar
-        self._identity: Final = identity
+        self._native = native
+        self._source = source
+        self._grammar = grammar
+        self._identity = identity
         """The vocabulary, the limits and the engine's version."""
-        self.notes: Final = notes
+        self._notes = notes
+        self._front_seconds = front_seconds
+        self._native_seconds = native_seconds
+
+    @property
+    def source(self) -> str:
+        """What it was made from, shortened, for messages and statistics."""
+        return self._source
+
+    @property
+    def notes(self) -> Sequence[Any]:
         """What the front end has to say: rules that are never used, say."""
-        self.front_seconds: Final = front_seconds
+        return self._notes
+
+    @property
+    def front_seconds(self) -> float:
         """How long the front end took, from the text to the IR."""
-        self.native_seconds: Final = native_seconds
+        return self._front_seconds
+
+    @property
+    def native_seconds(self) -> float:
         """How long the engine took, from the IR to automata."""
+        return self._native_seconds
 
     @property
     def key(self) -> str:

@@ -71,7 +71,7 @@ def complement_of_members(algebra: Algebra, members: Members) -> list[Members]:
     if members.maximum is not None:
         parts.append(Members(minimum=members.maximum + 1, place=place))
     for one in members.exists:
-        named = dict.fromkeys(one.apart, TRUE)
+        named = dict.fromkeys(sorted(one.apart), TRUE)  # a set has another order in each process
         opens = partition(algebra, [(one.region, no(one.form))])
         parts.append(Members(named, opens, place=place))
     return parts

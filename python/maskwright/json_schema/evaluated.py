@@ -19,6 +19,8 @@ from maskwright.json_schema.forms import FALSE, TRUE, Form
 from maskwright.json_schema.in_place import others_or
 from maskwright.json_schema.key_languages import subtract
 from maskwright.json_schema.keywords import Draft
+from maskwright.json_schema.refusals import malformed
+from maskwright.json_schema.schema_text import are_texts
 
 if TYPE_CHECKING:
     from maskwright.json_schema.places import Place
@@ -118,6 +120,9 @@ class _Outcomes:
         if not isinstance(schema, dict) or key in self._within:
             return [(TRUE, _NOTHING)]
         self._within.append(key)
+        known = place.keywords
+        if not schema.keys() <= known.keys():
+            schema = {keyword: value for keyword, value in schema.items() if keyword in known}
         if place.draft.ref_hides and "$ref" in schema:
             found = self._of(self._reader.documents.follow(place, "$ref"))
         else:
@@ -136,16 +141,20 @@ class _Outcomes:
         if "additionalProperties" in schema:
             return _Seen(every=True)
         patterns = schema.get("patternProperties", {})
+        if not isinstance(patterns, dict) or not are_texts(patterns):
+            raise malformed(place, "patternProperties", "it must be an object, its keys strings")
         regions = (
             StringSet(patterns=(self._reader.pattern(place, "patternProperties", p),)) for p in patterns
         )
-        return _Seen(frozenset(schema.get("properties", ())), frozenset(regions))
+        return _Seen(frozenset(self._reader.properties(place, schema)), frozenset(regions))
 
     def _own_items(self, place: Place, schema: dict[str, Any]) -> _Seen:
         items = schema.get("items")
         first = schema.get("prefixItems") if place.draft >= Draft.D2020 else None
         if isinstance(items, list) and first is None:
             first, items = items, schema.get("additionalItems")
+        if first is not None and not isinstance(first, list):
+            raise malformed(place, "prefixItems", "it must be a list of schemas")
         found = _Seen(every=items is not None, length=len(first or ()))
         if "contains" in schema and place.draft >= Draft.D2020:
             return found.join(
@@ -175,18 +184,24 @@ class _Outcomes:
             elif keyword == "if":
                 yield self._if(place, schema)
             elif keyword in ("dependentSchemas", "dependencies"):
-                for key, inner in value.items():
-                    if isinstance(inner, dict):
-                        has = self._forms.cases(
-                            Cases(objects=(Members({key: TRUE}, required=frozenset((key,))),))
-                        )
-                        outcomes = self._of(documents.child(place, inner, keyword, key))
-                        held = [(self._forms.all((has, condition)), seen) for condition, seen in outcomes]
-                        yield self._useful([*held, (TRUE, _NOTHING)])
+                yield from self._dependent(place, keyword, value)
+
+    def _dependent(self, place: Place, keyword: str, rules: Any) -> Iterable[list[Outcome]]:
+        """For each key with a schema: the key is there and the schema holds, or nothing is evaluated."""
+        if not isinstance(rules, dict) or not are_texts(rules):
+            raise malformed(place, keyword, "it must be an object, its keys strings")
+        for key, inner in rules.items():
+            if isinstance(inner, dict):
+                has = self._forms.cases(Cases(objects=(Members({key: TRUE}, required=frozenset((key,))),)))
+                outcomes = self._of(self._reader.documents.child(place, inner, keyword, key))
+                held = [(self._forms.all((has, condition)), seen) for condition, seen in outcomes]
+                yield self._useful([*held, (TRUE, _NOTHING)])
 
     def _inner(self, place: Place, schema: dict[str, Any], keyword: str) -> list[Place]:
-        child = self._reader.documents.child
-        return [child(place, inner, keyword, i) for i, inner in enumerate(schema[keyword])]
+        child, schemas = self._reader.documents.child, schema[keyword]
+        if not isinstance(schemas, list):
+            raise malformed(place, keyword, "it must be a list of schemas")
+        return [child(place, inner, keyword, i) for i, inner in enumerate(schemas)]
 
     def _held(self, place: Place) -> list[Outcome]:
         """The outcomes of a schema that holds."""

@@ -207,7 +207,8 @@ class Parts(dict[tuple[str, ...], int]):
             if not are_texts(keys):
                 return flags
             flags &= ~Part.NO_NAME
-        if len(self) < MAX_KEPT and sum(map(len, keys)) < MAX_KEPT_TEXT:
+        # A key of another type may hold a document, with a reader's notes on it.
+        if len(self) < MAX_KEPT and sum(map(len, keys)) < MAX_KEPT_TEXT and {*map(type, keys)} <= {str}:
             self[keys] = flags
         return flags
 

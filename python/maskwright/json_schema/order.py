@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from maskwright.json_schema.forms import Form
 from maskwright.json_schema.places import Place
+from maskwright.json_schema.schema_text import are_texts
 
 if TYPE_CHECKING:
     from maskwright.json_schema.reading import Reader
@@ -48,7 +49,9 @@ def names_in_order(reader: Reader, form: Form) -> Names:
     while waiting:
         item = waiting.pop()
         if isinstance(item, dict):
-            declared.update(dict.fromkeys(item))
+            # Of a branch that nobody needs to read nothing was looked at.
+            if are_texts(item):
+                declared.update(dict.fromkeys(item))
         elif isinstance(item, Form):
             waiting.extend(reversed(_inside(item)))
         else:

@@ -90,11 +90,13 @@ pub struct Budget {
     limits: CompileLimits,
     spent: Spent,
     visits: u64,
+    /// What was given up for want of DFA states would have been built with more of them.
+    cut_short: bool,
 }
 
 impl Budget {
     pub fn new(limits: CompileLimits) -> Budget {
-        Budget { limits, spent: Spent::default(), visits: 0 }
+        Budget { limits, spent: Spent::default(), visits: 0, cut_short: false }
     }
 
     pub fn spent(&self) -> Spent {
@@ -159,7 +161,13 @@ impl Budget {
 
     pub fn widen_dfa_states(&mut self, limit: u64) {
         self.limits.dfa_states = limit;
+        self.cut_short |= self.spent.dfa_states > limit;
         self.spent.dfa_states = self.spent.dfa_states.min(limit);
+    }
+
+    /// Whether anything since the last time it was asked hangs on how much was left.
+    fn take_cut_short(&mut self) -> bool {
+        std::mem::take(&mut self.cut_short)
     }
 
     pub fn spend_edges(&mut self, n: u64) -> Result<()> {
@@ -201,7 +209,9 @@ pub fn compile(ir: &ir::Ir, limits: CompileLimits, kept: &Kept) -> Result<Progra
                 let before = thompson.budget.spent();
                 let fragment = fragment(&mut thompson, &groups, &built, group, &mut passes)?;
                 let spent = thompson.budget.spent().minus(before);
-                kept.add_group(&key, Arc::new(Built::new(fragment, spent)))
+                let made = Arc::new(Built::new(fragment, spent));
+                // It would be another one with more left of the limits, so it is not for other compiles.
+                if thompson.budget.take_cut_short() { made } else { kept.add_group(&key, made) }
             }
         };
         if made.value.program.rules.is_empty() {
@@ -385,6 +395,35 @@ mod tests {
         let shared: Vec<&str> =
             one.iter().filter(|rule| other.contains(rule)).map(|rule| rule.0.as_str()).collect();
         assert_eq!(shared, ["list", "{40,90}", "members", "member"]);
+    }
+
+    /// An `a` three characters before the end, deterministic if that takes no more states than there are.
+    fn third_last(limits: CompileLimits, kept: &Kept) -> Result<Program> {
+        let records: [&[u32]; 6] = [
+            &[1, 2, 0, 1],
+            &[1, 2, 1, 1],
+            &[5, 2, 0, 1],
+            &[6, 3, 2, 0, UNBOUNDED],
+            &[4, 4, 3, 0, 2, 2],
+            &[8, 1, 4],
+        ];
+        let words = records.concat();
+        let ir = Ir::read(&words, b"ab", vec![5], RuleNames::new(|_| "root".into()), 0).expect("a record");
+        compile(&ir, limits, kept)
+    }
+
+    #[test]
+    fn what_is_built_short_of_states_is_not_kept() {
+        let all = CompileLimits::default();
+        let cold = third_last(all, &Kept::default()).expect("a format").states.len();
+        for dfa_states in 0..20 {
+            let kept = Kept::default();
+            let short = third_last(CompileLimits { dfa_states, ..all }, &kept).expect("a format");
+            let warm = third_last(all, &kept).expect("a format").states.len();
+            assert_eq!(warm, cold, "after one with {dfa_states}, of {} states", short.states.len());
+        }
+        let short = third_last(CompileLimits { dfa_states: 2, ..all }, &Kept::default()).expect("a format");
+        assert_ne!(short.states.len(), cold);
     }
 
     #[test]

@@ -69,7 +69,7 @@ pub struct Plans {
     closed_classes: FxHashMap<StateId, Option<CharSet>>,
     neighbours: FxHashMap<StateId, Option<u8>>,
     /// A chain of 255 states is looked at anew from each of them.
-    groups: FxHashMap<StateId, Arc<[Group]>>,
+    groups: FxHashMap<StateId, Option<Arc<[Group]>>>,
     bytes: usize,
 }
 
@@ -123,13 +123,13 @@ impl Plans {
         }
     }
 
-    fn groups(&mut self, program: &Program, state: StateId) -> Arc<[Group]> {
+    fn groups(&mut self, program: &Program, state: StateId) -> Option<Arc<[Group]>> {
         if let Some(known) = self.groups.get(&state) {
             return known.clone();
         }
-        let found: Arc<[Group]> = groups(program, state).into();
-        self.bytes +=
-            ENTRY_BYTES + found.iter().map(|group| ENTRY_BYTES + group.class.len() * 8).sum::<usize>();
+        let found: Option<Arc<[Group]>> = groups(program, state).map(Arc::from);
+        let each = found.iter().flat_map(|groups| groups.iter());
+        self.bytes += ENTRY_BYTES + each.map(|group| ENTRY_BYTES + group.class.len() * 8).sum::<usize>();
         self.groups.insert(state, found.clone());
         found
     }
@@ -138,7 +138,7 @@ impl Plans {
         if !worth_a_look(program, state) {
             return None;
         }
-        let groups = self.groups(program, state);
+        let groups = self.groups(program, state)?;
         let stays = groups.iter().find(|group| group.target == state && is_large(&group.class));
         let best = stays.or_else(|| groups.iter().max_by_key(|group| weight(&group.class)))?;
         if !is_large(&best.class) {
@@ -155,12 +155,12 @@ impl Plans {
         if !worth_a_look(program, state) {
             return None;
         }
-        let groups = self.groups(program, state);
+        let groups = self.groups(program, state)?;
         let best = groups.iter().max_by_key(|group| weight(&group.class))?;
         if best.target == state || best.counts || !is_large(&best.class) {
             return None;
         }
-        let of_other = self.groups(program, best.target);
+        let of_other = self.groups(program, best.target)?;
         let stays = of_other.iter().find(|group| group.target == best.target && !group.counts)?;
         let is_narrower = weight(&best.class) < weight(&stays.class) && contains(&stays.class, &best.class);
         let byte = (b'!'..=b'~').find(|&byte| contains(&best.class, &vec![(byte.into(), byte.into())]))?;
@@ -189,7 +189,7 @@ impl Plans {
                 return None;
             }
             chain.states.push(target);
-            next = match uniform(&self.groups(program, target), &first.class) {
+            next = match uniform(&*self.groups(program, target)?, &first.class) {
                 Some(Some(step)) => Some(step),
                 Some(None) => return Some(chain),
                 None => return None,
@@ -199,7 +199,7 @@ impl Plans {
 
     /// Whether all characters that lead from a state to another are those of a class.
     fn is_exact(&mut self, program: &Program, state: StateId, target: StateId, class: &CharSet) -> bool {
-        let groups = self.groups(program, state);
+        let Some(groups) = self.groups(program, state) else { return false };
         let mut leading = groups.iter().filter(|group| group.target == target);
         leading.next().is_some_and(|group| group.class == *class) && leading.next().is_none()
     }
@@ -219,7 +219,7 @@ impl Plans {
                 if states.len() > MAX_CLOSED || program.states[states[at] as usize].guard != Guard::None {
                     return None;
                 }
-                let on = self.leads_on(program, states[at]);
+                let on = self.leads_on(program, states[at])?;
                 let read = normal(on.iter().flat_map(|(_, class)| class.iter().copied()).collect());
                 class = intersection(&class, &read);
                 for (target, on) in on {
@@ -240,16 +240,17 @@ impl Plans {
     }
 
     /// The characters that lead to a state which reads a large class too: after a backslash little can follow.
-    fn leads_on(&mut self, program: &Program, state: StateId) -> Vec<(StateId, CharSet)> {
-        let all = self.groups(program, state);
-        let mut wide = |target: StateId| {
-            let groups = self.groups(program, target);
-            let read =
-                groups.iter().filter(|group| !group.counts).flat_map(|group| group.class.iter().copied());
-            is_large(&normal(read.collect()))
-        };
-        let on = all.iter().filter(|group| !group.counts && wide(group.target));
-        on.map(|group| (group.target, group.class.clone())).collect()
+    fn leads_on(&mut self, program: &Program, state: StateId) -> Option<Vec<(StateId, CharSet)>> {
+        let all = self.groups(program, state)?;
+        let mut on = Vec::new();
+        for group in all.iter().filter(|group| !group.counts) {
+            let next = self.groups(program, group.target)?;
+            let read = next.iter().filter(|next| !next.counts).flat_map(|next| next.class.iter().copied());
+            if is_large(&normal(read.collect())) {
+                on.push((group.target, group.class.clone()));
+            }
+        }
+        Some(on)
     }
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+import pytest
 from maskwright import Compiler, Limits, Vocabulary
 
 TOKENS = [*(bytes([byte]) for byte in range(256)), *(f"{n:x}".encode() for n in range(4000)), None]
@@ -76,3 +77,14 @@ def test_a_full_cache_is_counted() -> None:
     stats = index.stats()
     assert stats["caches"] > 1
     assert stats["cache_bytes"] < 2 * LEAST_CACHE_BYTES
+
+
+@pytest.mark.parametrize("name", ["source", "notes", "front_seconds", "native_seconds", "key", "other"])
+def test_nobody_changes_an_index_that_others_have_too(name: str) -> None:
+    index = Compiler(VOCABULARY).regex("[ab]{3}")
+    before = repr(index)
+    with pytest.raises(AttributeError):
+        setattr(index, name, "x")
+    with pytest.raises(AttributeError):
+        delattr(index, name)
+    assert repr(index) == before

@@ -56,3 +56,14 @@ def test_an_enforced_keyword_is_not_passed_over(word: object) -> None:
     report = mw.check_schema(schema, draft=draft)
     assert isinstance(report.error, mw.SchemaError)
     assert report.error.code.startswith("schema.malformed")
+
+
+def test_keys_that_hold_more_than_their_text_are_not_kept() -> None:
+    class Noted(str):
+        __slots__ = ()
+
+    parts = Parts({"type": Part.TYPE})
+    assert parts[(Noted("type"), "other")] == Part.TYPE
+    assert not parts
+    assert parts[("type", "other")] == Part.TYPE
+    assert len(parts) == 1

@@ -139,3 +139,13 @@ def test_schemas_that_json_writes_alike_are_not_taken_for_one(
     bytes_compiler.json_schema(first)
     with pytest.raises(mw.SchemaError):
         bytes_compiler.json_schema(second)
+
+
+def test_keys_that_are_no_texts_in_a_branch_that_nobody_reads_name_no_member(
+    bytes_compiler: mw.Compiler,
+) -> None:
+    unread = {"type": "string", "properties": {1: True}}
+    schema = {"properties": {"a": {"type": "null"}}, "anyOf": [{"type": "object"}, unread]}
+    index = bytes_compiler.json_schema({**schema, "maxProperties": 1})
+    assert accepts(index, '{"a":null}')
+    assert not accepts(index, '{"a":1}')
