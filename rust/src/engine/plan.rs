@@ -189,7 +189,7 @@ impl Plans {
                 return None;
             }
             chain.states.push(target);
-            next = match uniform(&*self.groups(program, target)?, &first.class) {
+            next = match uniform(&self.groups(program, target)?, &first.class) {
                 Some(Some(step)) => Some(step),
                 Some(None) => return Some(chain),
                 None => return None,
