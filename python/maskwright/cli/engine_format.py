@@ -1,4 +1,4 @@
-"""What can be shown of a format that the readable definition does not take? What the engine says of it."""
+"""What can be shown of a format without an automaton at hand? What the engine says of it."""
 
 from __future__ import annotations
 
@@ -22,11 +22,16 @@ _END = 256
 
 @dataclass(frozen=True)
 class EngineFormat:
-    """A format for the engine. `compile` gives its index; `schema` is the JSON Schema that it came from."""
+    """A format for the engine. `compile` gives its index.
+
+    It came from `schema` or from `pattern`. `is_plain`: the schema has no keyword that others read otherwise.
+    """
 
     compile: Callable[[Compiler], Index]
     schema: Any = None
     is_schema: bool = False
+    is_plain: bool = False
+    pattern: str | None = None
 
     @cached_property
     def _over_bytes(self) -> Index:

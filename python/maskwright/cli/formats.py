@@ -11,14 +11,13 @@ from typing import Any
 
 from maskwright.cli.bad_input import BadInput
 from maskwright.cli.engine_format import EngineFormat
-from maskwright.errors import MaskwrightError, SchemaError, shown_place
+from maskwright.errors import LimitError, MaskwrightError, SchemaError, shown_place
 from maskwright.json_schema import check_schema
 from maskwright.json_schema.keywords import Draft, keywords_of, nearest_name
 from maskwright.reference import DFA, json_schema_to_regex, regex_to_dfa
 
 _READ_BY_THE_ENGINE = frozenset(
     [
-        "pattern.non-ascii",
         *(
             f"pattern.unsupported.{kind}"
             for kind in ("anchor", "lookahead", "lookbehind", "lazy-quantifier", "flag")
@@ -62,14 +61,15 @@ def read_format(arguments: argparse.Namespace) -> Format:
 
 
 def read_any_format(arguments: argparse.Namespace, **options: Any) -> Format | EngineFormat:
-    """Read the format that the arguments name: as the readable definition takes it, else as the engine
-    does, with `options` of `Compiler.json_schema`."""
+    """Read the format that the arguments name: a schema as the engine takes it, with `options` of
+    `Compiler.json_schema`; a pattern as the readable definition does, or the engine where that refuses."""
     source = _Source.read(arguments)
-    try:
-        return source.format()
-    except MaskwrightError as error:
-        if not (source.is_schema or error.code in _READ_BY_THE_ENGINE):
-            raise
+    if not source.is_schema:
+        try:
+            return source.format()
+        except MaskwrightError as error:
+            if not (error.code in _READ_BY_THE_ENGINE or isinstance(error, LimitError)):
+                raise
     try:
         format_ = source.engine_format(options)
         format_.check()
@@ -107,11 +107,22 @@ class _Source:
         return Format(pattern, regex_to_dfa(pattern), self.schema, is_schema=True)
 
     def engine_format(self, options: dict[str, Any]) -> EngineFormat:
-        if not self.is_schema:
-            return EngineFormat(lambda compiler: compiler.regex(self.text))
+        if not self.is_schema:  # over bytes, as the readable definition has it
+            text = self.text.encode("ascii")
+            return EngineFormat(lambda compiler: compiler.regex(text, "python-bytes"), pattern=self.text)
         return EngineFormat(
-            lambda compiler: compiler.json_schema(self.text, **options), schema=self.schema, is_schema=True
+            lambda compiler: compiler.json_schema(self.text, **options),
+            schema=self.schema,
+            is_schema=True,
+            is_plain=self._is_plain(),
         )
+
+    def _is_plain(self) -> bool:
+        try:
+            json_schema_to_regex(self.schema)
+        except MaskwrightError:
+            return False
+        return True
 
     def placed(self, error: MaskwrightError) -> MaskwrightError:
         """The error, with the file's name before it."""
@@ -137,7 +148,7 @@ def _hint_at_the_engine(error: MaskwrightError, method: str) -> None:
     if keyword is not None and keyword not in keywords_of(Draft.LATEST):
         meant = nearest_name(keyword, keywords_of(Draft.LATEST))
         error.why, error.try_ = "JSON Schema has no such keyword", f'"{meant}"' if meant else None
-    elif error.code in _READ_BY_THE_ENGINE:
+    elif error.code in _READ_BY_THE_ENGINE or error.code == "pattern.non-ascii":
         hint = f"Compiler.{method} in Python, or the commands mask and sample, which take more"
         error.try_ = f"{error.try_}; or {hint}" if error.try_ else hint
 

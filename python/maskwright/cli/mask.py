@@ -12,7 +12,7 @@ import numpy as np
 
 from maskwright.cli.bad_input import BadInput
 from maskwright.cli.engine_format import EngineFormat
-from maskwright.cli.formats import add_format_arguments, read_any_format
+from maskwright.cli.formats import add_format_arguments, read_any_format, read_format
 from maskwright.cli.shown import byte_set, quoted, table, token_text
 from maskwright.cli.vocabularies import add_vocabulary_arguments, read_vocabulary
 from maskwright.progress import ProgressBar
@@ -46,33 +46,25 @@ def add_to(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the mask after the text, or the masks of some states."""
-    format_ = read_any_format(arguments)
-    if isinstance(format_, EngineFormat):
-        _print_by_the_engine(format_, read_vocabulary(arguments), arguments)
-        return 0
-    dfa = format_.dfa
     if arguments.states is not None:
+        dfa = read_format(arguments).dfa
         states = _listed_states(arguments.states, dfa)
         _print_states(MaskReader(dfa, read_vocabulary(arguments)), states, arguments)
-    else:
-        text = os.fsencode(arguments.text)
-        state = walk(dfa, text)
-        reader = MaskReader(dfa, read_vocabulary(arguments))
-        _print_one(reader, reader.record(state), text, arguments)
+        return 0
+    format_, text = read_any_format(arguments), os.fsencode(arguments.text)
+    if isinstance(format_, EngineFormat):
+        _print_by_the_engine(format_, text, read_vocabulary(arguments), arguments)
+        return 0
+    state = walk(format_.dfa, text)
+    reader = MaskReader(format_.dfa, read_vocabulary(arguments))
+    _print_one(reader, reader.record(state), text, arguments)
     return 0
 
 
 def _print_by_the_engine(
-    format_: EngineFormat, vocabulary: Vocabulary, arguments: argparse.Namespace
+    format_: EngineFormat, text: bytes, vocabulary: Vocabulary, arguments: argparse.Namespace
 ) -> None:
     """The mask after the text, of a format that has no states to show."""
-    if arguments.states is not None:
-        raise BadInput(
-            "--states: this format has none",
-            why="it is no small automaton, so only the engine takes it",
-            try_="--text",
-        )
-    text = os.fsencode(arguments.text)
     constraint = format_.after(text, vocabulary)
     ids = np.flatnonzero(constraint.mask()).tolist()
     record = {"may_end": constraint.is_complete(), "count": len(ids), "of": len(vocabulary), "allowed": ids}

@@ -52,7 +52,9 @@ def add_to(commands: Any) -> None:
         "--temperature", type=temperature, default=1.0, metavar="T", help="0 is greedy (default 1)"
     )
     parser.add_argument(
-        "--check", choices=CHOICES, help="how to check (default: jsonschema if it can be, else dfa)"
+        "--check",
+        choices=CHOICES,
+        help="how to check (default: jsonschema where that is sure, else dfa or the engine)",
     )
     parser.add_argument(
         "--json", action="store_true", help="one JSON object a line: text, tokens, logprob, check"
@@ -77,7 +79,8 @@ def run(arguments: argparse.Namespace) -> int:
             else:
                 unfinished += 1
                 where = f"after {arguments.max_tokens} tokens"
-                print(f"maskwright: document {number} is unfinished {where}: not printed", file=sys.stderr)
+                what = f"document {number} is unfinished {where}: not printed (--max-tokens)"
+                print(f"maskwright: {what}", file=sys.stderr)
     if sys.stderr.isatty():
         print(
             f"{arguments.n - unfinished} of {arguments.n} documents, checked with {check.name}",
@@ -187,6 +190,9 @@ def _sampler(
 def _require(check: Check, document: Document, number: int) -> None:
     if not check.passes(document.text):
         what = f"document {number} failed its check with {check.name}"
+        if not check.is_sure:
+            why = "it reads patterns as Python does and rounds numbers, so one of the two is wrong"
+            raise BadInput(what, where=quoted(document.text), why=why)
         raise InternalError(what, where=quoted(document.text), why="the masks let through what they must not")
 
 

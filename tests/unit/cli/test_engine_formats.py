@@ -84,6 +84,40 @@ def test_a_mask_for_a_person(file: str, capfd: pytest.CaptureFixture[str]) -> No
     assert any(line.endswith("  0") for line in lines[3:])
 
 
+def test_a_schema_is_read_as_its_draft_has_it(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Draft 4 has no "const", and white space is free where the readable definition has none."""
+    file = tmp_path / "schema.json"
+    file.write_text('{"$schema": "http://json-schema.org/draft-04/schema#", "type": "array", "const": 5}')
+    assert main(["mask", str(file), "--text", "[ 6 ", "--json"]) == 0
+    assert json.loads(capfd.readouterr().out)["may_end"] is False
+
+
+def test_a_pattern_past_the_limits_of_the_readable_definition(capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["mask", "--regex", "(a|b)*a(a|b){20}", "--text", "b", "--json"]) == 0
+    assert json.loads(capfd.readouterr().out)["may_end"] is False
+
+
+@pytest.mark.parametrize("check", ["re", "jsonschema"])
+def test_other_checks_of_formats_of_the_engine(
+    check: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "schema.json"
+    file.write_text('{"$schema": 5, "type": "integer", "maximum": 7}')
+    source = ["--regex", r"(?=[a-z]*\d)[a-z0-9]{3,8}"] if check == "re" else [str(file)]
+    assert main(["sample", *source, "--check", check, "--json"]) == 0
+    assert json.loads(capfd.readouterr().out)["check"] == {"re": "Python's re"}.get(check, check)
+
+
+def test_a_check_that_is_not_sure_does_not_blame_the_masks(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "schema.json"
+    file.write_text(r'{"type": "string", "pattern": "^\ufeff(?!\s)|^\s$", "minLength": 1, "maxLength": 1}')
+    codes = {main(["sample", str(file), "--check", "jsonschema", "--seed", str(seed)]) for seed in range(40)}
+    assert codes <= {0, 2}
+    assert "internal" not in capfd.readouterr().err
+
+
 def test_a_text_is_read_a_byte_at_a_time() -> None:
     format_ = EngineFormat(lambda compiler: compiler.regex("(ab)+"))
     assert format_.matches(b"abab")
