@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from maskwright._native import Constraint
-from maskwright.cli.bad_input import BadInput
+from maskwright.cli.bad_input import BadInput, left_at
 from maskwright.cli.shown import byte_set, quoted
 from maskwright.compiler import Compiler
 from maskwright.index import Index
@@ -53,12 +53,7 @@ class EngineFormat:
         offset = constraint.try_advance(text)
         if offset < len(text):
             expected = byte_set(np.flatnonzero(constraint.mask()[:_END]).tolist())
-            expected += ["the end"] * constraint.is_complete()
-            raise BadInput(
-                f"the text leaves the format at byte {offset}",
-                where=f"after {quoted(text[:offset])}",
-                why=f"found {quoted(text[offset : offset + 1])}, expected {' or '.join(expected)}",
-            )
+            raise left_at(text, offset, [*expected, *["the end"] * constraint.is_complete()])
 
     def after(self, text: bytes, vocabulary: Vocabulary) -> Constraint:
         """The constraint over a vocabulary after a text, which `walk` raises for if it is no beginning."""

@@ -27,6 +27,9 @@ _READ_BY_THE_ENGINE = frozenset(
 )
 """Codes of what the reference refuses, though `Compiler` takes it."""
 
+_NOT_BYTES = "pattern.non-ascii"
+"""The code of a pattern for `str`: the command line reads patterns over bytes."""
+
 
 @dataclass(frozen=True)
 class Format:
@@ -69,6 +72,7 @@ def read_any_format(arguments: argparse.Namespace, **options: Any) -> Format | E
             return source.format()
         except MaskwrightError as error:
             if not (error.code in _READ_BY_THE_ENGINE or isinstance(error, LimitError)):
+                _hint_at_the_engine(error, "regex")
                 raise
     try:
         format_ = source.engine_format(options)
@@ -148,8 +152,9 @@ def _hint_at_the_engine(error: MaskwrightError, method: str) -> None:
     if keyword is not None and keyword not in keywords_of(Draft.LATEST):
         meant = nearest_name(keyword, keywords_of(Draft.LATEST))
         error.why, error.try_ = "JSON Schema has no such keyword", f'"{meant}"' if meant else None
-    elif error.code in _READ_BY_THE_ENGINE or error.code == "pattern.non-ascii":
-        hint = f"Compiler.{method} in Python, or the commands mask and sample, which take more"
+    elif error.code in _READ_BY_THE_ENGINE or error.code == _NOT_BYTES:
+        commands = "" if error.code == _NOT_BYTES else ", or the commands mask and sample, which take more"
+        hint = f"Compiler.{method} in Python{commands}"
         error.try_ = f"{error.try_}; or {hint}" if error.try_ else hint
 
 

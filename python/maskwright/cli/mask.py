@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from maskwright.cli.bad_input import BadInput
+from maskwright.cli.bad_input import BadInput, left_at
 from maskwright.cli.engine_format import EngineFormat
 from maskwright.cli.formats import add_format_arguments, read_any_format, read_format
 from maskwright.cli.shown import byte_set, quoted, table, token_text
@@ -77,12 +77,8 @@ def walk(dfa: DFA, text: bytes) -> int:
     for offset, byte in enumerate(text):
         after = int(dfa.trans[state, byte])
         if after == DEAD:
-            expected = " or ".join([*_next_bytes(dfa, state), *["the end"] * bool(dfa.accept[state])])
-            raise BadInput(
-                f"the text leaves the format at byte {offset}",
-                where=f"after {quoted(text[:offset])}",
-                why=f"found {quoted(text[offset : offset + 1])}, expected {expected}",
-            )
+            expected = [*_next_bytes(dfa, state), *["the end"] * bool(dfa.accept[state])]
+            raise left_at(text, offset, expected)
         state = after
     return state
 
