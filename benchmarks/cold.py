@@ -2,7 +2,7 @@
 
 python benchmarks/cold.py FORMATS [--engines maskwright,llguidance] [--only NAME,NAME] [--rounds 3]
 
-FORMATS is a file with a JSON object a line, {"name", "kind", "spec", "texts"}. Kinds: json_schema, regex, gbnf, lark.
+FORMATS has a JSON object a line: {"name", "kind", "spec", "texts"}; kinds are json_schema, regex, gbnf, lark.
 """
 
 from __future__ import annotations
