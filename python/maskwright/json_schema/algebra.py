@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from maskwright.errors import LimitError, SchemaError, shown_place
@@ -19,6 +19,7 @@ from maskwright.json_schema.clauses import (
     ANY_MEMBERS,
     ANY_NUMBER,
     ANY_STRING,
+    BOTH,
     FULL,
     NONE,
     OPEN,
@@ -65,6 +66,28 @@ _PROBE_LIMITS = Limits(
 350 such questions of real schemas had another outcome."""
 
 Clause = TypeVar("Clause")
+
+
+_Complement = Callable[[Clause], list[Clause]]
+_Meet = Callable[[Clause, Clause], "Clause | None"]
+
+
+class _Apart:
+    """Which clauses of some branches surely have nothing in common with each other: asked once of each two,
+    where each branch is taken out of each other one."""
+
+    def __init__(self, branches: list[tuple[Any, ...]]) -> None:
+        self._clauses = {id(clause): clause for branch in branches for clause in branch}
+        self._found: dict[tuple[int, int], bool] = {}
+
+    def find(self, one: Any, other: Any) -> bool | None:
+        """What is known of two clauses."""
+        return self._found.get((id(one), id(other)))
+
+    def add(self, one: Any, other: Any, apart: bool) -> None:
+        """Remember it, of clauses that live as long as this does: a later one may have the id of another."""
+        if id(one) in self._clauses and id(other) in self._clauses:
+            self._found[id(one), id(other)] = self._found[id(other), id(one)] = apart
 
 
 class Algebra:
@@ -205,24 +228,57 @@ class Algebra:
 
     def meet_members(self, a: Members, b: Members) -> Members | None:
         """The objects that are in both; None if there surely are none."""
-        join = self._join_two
         self.spend((len(a.named) + len(b.named)) // 8)
-        named = {key: join(form, form_at(b, key)) for key, form in a.named.items()}
-        for key, form in b.named.items():
-            if key not in named:
-                named[key] = join(form_at(a, key), form)
+        if not (self._may_be(a) and self._may_be(b)):
+            return None
+        mine, theirs, required = self._first_forms(a), self._first_forms(b), a.required | b.required
+        changed = self._met_forms(a, b, mine, theirs)
+        for key in sorted(required.intersection(changed)):
+            known = (key in a.required and changed[key] is mine[key]) or (
+                key in b.required and changed[key] is theirs[key]
+            )
+            if not known and self.is_empty(changed[key], 1):
+                return None
+        named = {**mine, **changed}
         opens = self._meet_opens(a.opens, b.opens, named)
         some = {one.key: one for one in (*a.exists, *b.exists)}
-        met = Members(
-            named,
-            opens,
-            a.required | b.required,
-            max(a.minimum, b.minimum),
-            _smaller(a.maximum, b.maximum),
-            tuple(some.values()),
-            a.place or b.place,
-        )
-        return None if self.no_members(met) else met
+        low, high = max(a.minimum, b.minimum), _smaller(a.maximum, b.maximum)
+        met = Members(named, opens, required, low, high, tuple(some.values()), a.place or b.place)
+        if _has_no_room(met):
+            return None
+        met.first_forms, met.may_be = named, True
+        return met
+
+    def _met_forms(
+        self, a: Members, b: Members, mine: dict[str, Form], theirs: dict[str, Form]
+    ) -> dict[str, Form]:
+        """What differs from `mine` in the objects that are in both clauses, in the order of members."""
+        join = self._join_two
+        changed = {}
+        if b.opens != OPEN:
+            changed = {key: join(form, theirs.get(key) or form_at(b, key)) for key, form in mine.items()}
+        for key, form in theirs.items():
+            if key not in changed:
+                other = mine.get(key)
+                if other is None:
+                    changed[key] = form if a.opens == OPEN else join(form_at(a, key), form)
+                elif other is not form:
+                    changed[key] = join(other, form)
+        return changed
+
+    def _first_forms(self, members: Members) -> dict[str, Form]:
+        """The members of a clause by name, equal schemas as one form."""
+        found = members.first_forms
+        if found is None:
+            canonical = self._canonical
+            found = members.first_forms = {key: canonical(form) for key, form in members.named.items()}
+        return found
+
+    def _may_be(self, members: Members) -> bool:
+        """Whether there may be such an object, asked once of each clause."""
+        if not members.may_be:
+            members.may_be = not self.no_members(members)
+        return members.may_be
 
     def _meet_opens(
         self,
@@ -251,13 +307,9 @@ class Algebra:
 
     def no_members(self, members: Members, depth: int = 0) -> bool:
         """Whether there surely is no such object."""
-        if members.maximum is not None and max(members.minimum, len(members.required)) > members.maximum:
-            return True
-        if any(members.named[key] is FALSE for key in members.required):
-            return True
-        if not members.opens and members.minimum > sum(form is not FALSE for form in members.named.values()):
-            return True
-        return any(self.is_empty(members.named[key], depth + 1) for key in sorted(members.required))
+        return _has_no_room(members) or any(
+            self.is_empty(members.named[key], depth + 1) for key in sorted(members.required)
+        )
 
     def _join_two(self, a: Form, b: Form) -> Form:
         """`join` of two, remembered: unions meet the same members again and again."""
@@ -344,32 +396,27 @@ class Algebra:
             a.booleans - b.booleans,
             self._none_of(a.numbers, b.numbers, complement_of_numbers, self._meet_numbers),
             self._none_of(a.strings, b.strings, StringSet.complement, self._meet_strings_surely),
-            self._none_of(
-                a.arrays, b.arrays, lambda items: complement_of_items(self, items), self.meet_items
-            ),
-            self._none_of(
-                a.objects, b.objects, lambda members: complement_of_members(self, members), self.meet_members
-            ),
+            self._none_of(a.arrays, b.arrays, partial(complement_of_items, self), self.meet_items),
+            self._none_of(a.objects, b.objects, partial(complement_of_members, self), self.meet_members),
         )
 
     def _none_of(
         self,
         clauses: tuple[Clause, ...],
         taken: tuple[Clause, ...],
-        complement: Callable[[Clause], list[Clause]],
-        meet: Callable[[Clause, Clause], Clause | None],
+        complement: _Complement[Clause],
+        meet: _Meet[Clause],
+        apart: _Apart | None = None,
     ) -> tuple[Clause, ...]:
+        """What is in some of `clauses` and in none of `taken`. `apart` remembers which of them have nothing
+        in common."""
         for one in taken:
             if not clauses:
                 break
             rest: list[Clause | None] = []
             parts: list[Clause] | None = None
             for clause in clauses:
-                if isinstance(clause, Members) and isinstance(one, Members) and self._told_apart(clause, one):
-                    rest.append(clause)
-                    continue
-                self.spend()
-                if meet(clause, one) is None:
+                if self._are_apart(clause, one, meet, apart):
                     rest.append(clause)
                     continue
                 if parts is None:
@@ -380,6 +427,21 @@ class Algebra:
                     rest.extend(self._settled(met))
             clauses = self._distinct(rest)
         return clauses
+
+    def _are_apart(self, one: Clause, other: Clause, meet: _Meet[Clause], apart: _Apart | None) -> bool:
+        """Whether two clauses surely have nothing in common."""
+        if isinstance(one, Members):
+            if self._told_apart(one, cast(Members, other)):
+                return True
+        elif isinstance(one, StringSet) and one.excludes(cast(StringSet, other)):
+            return True
+        found = None if apart is None else apart.find(one, other)
+        if found is None:
+            self.spend()
+            found = meet(one, other) is None
+            if apart is not None:
+                apart.add(one, other, found)
+        return found
 
     def _settled(self, clause: Clause | None) -> list[Clause | None]:
         """A clause, or for objects in which some member must exist, one for each that it can be."""
@@ -412,15 +474,54 @@ class Algebra:
     # Exactly one
 
     def exactly_one(self, branches: list[Cases]) -> Cases:
-        """The values that are in one of the cases and in no other."""
+        """The values that are in one of the cases and in no other. Type by type, as few branches have more
+        than one."""
+        return Cases(
+            [branch.null for branch in branches].count(True) == 1,
+            frozenset(it for it in BOTH if [it in branch.booleans for branch in branches].count(True) == 1),
+            self._alone(
+                [branch.numbers for branch in branches], ANY_NUMBER, complement_of_numbers, self._meet_numbers
+            ),
+            self._alone(
+                [branch.strings for branch in branches],
+                ANY_STRING,
+                StringSet.complement,
+                self._meet_strings_surely,
+            ),
+            self._alone(
+                [branch.arrays for branch in branches],
+                ANY_ITEMS,
+                partial(complement_of_items, self),
+                self.meet_items,
+            ),
+            self._alone(
+                [branch.objects for branch in branches],
+                ANY_MEMBERS,
+                partial(complement_of_members, self),
+                self.meet_members,
+            ),
+        )
+
+    def _alone(
+        self,
+        branches: list[tuple[Clause, ...]],
+        whole: Clause,
+        complement: _Complement[Clause],
+        meet: _Meet[Clause],
+    ) -> tuple[Clause, ...]:
+        """The values of one type that are in one of the branches and in no other."""
+        filled = [branch for branch in branches if branch]
+        if len(filled) < 2:
+            return filled[0] if filled else ()
+        apart = _Apart(filled)
         alone = []
-        for i, mine in enumerate(branches):
+        for i, mine in enumerate(filled):
             rest = mine
-            for j, other in enumerate(branches):
-                if i != j and not rest.is_empty:
-                    rest = self.without(rest, other)
+            for j, other in enumerate(filled):
+                if i != j:
+                    rest = self._none_of(rest, other, complement, meet, apart)
             alone.append(rest)
-        return self.any_of(alone)
+        return self._union(alone, whole)
 
     # Which have no value
 
@@ -467,7 +568,7 @@ class Algebra:
 
     def _witnesses(self, members: Members, some: Exists) -> list[Members]:
         rest = tuple(one for one in members.exists if one is not some)
-        bare = replace(members, exists=rest)
+        bare = _existing(members, rest)
         found: list[Members] = []
         for key, form in members.named.items():
             if key in some.apart or form is FALSE or not some.region.contains(key):
@@ -480,7 +581,8 @@ class Algebra:
             joined = self._join_two(form, some.form)
             if joined is FALSE or self.no_string(keys) or self.is_empty(joined, 1):
                 continue
-            found.append(replace(bare, exists=(*rest, replace(some, region=keys, form=joined))))
+            other = Exists(keys, some.apart, joined, some.place, some.keyword)
+            found.append(_existing(members, (*rest, other)))
         return found
 
     def here(self) -> Place:
@@ -493,6 +595,21 @@ def _has_number(numbers: Numbers, value: Any) -> bool:
     if numbers.constants is not None:
         return any(value == constant for constant, _ in numbers.constants)
     return numbers.set.contains(value)
+
+
+def _existing(members: Members, exists: tuple[Exists, ...]) -> Members:
+    """The same objects, but for what must exist in them."""
+    low, high = members.minimum, members.maximum
+    return Members(members.named, members.opens, members.required, low, high, exists, members.place)
+
+
+def _has_no_room(members: Members) -> bool:
+    """Whether counts and names that may not be there leave no object."""
+    if members.maximum is not None and max(members.minimum, len(members.required)) > members.maximum:
+        return True
+    if any(members.named[key] is FALSE for key in members.required):
+        return True
+    return not members.opens and members.minimum > sum(form is not FALSE for form in members.named.values())
 
 
 def _is_bare(form: Form) -> bool:

@@ -124,12 +124,21 @@ class Members:
     maximum: int | None = None
     exists: tuple[Exists, ...] = ()
     place: Place | None = None
+    first_forms: dict[str, Form] | None = field(default=None, init=False)
+    """`named`, each form the first one with its content, once `Algebra` has looked: a union of 50 branches
+    meets each of them 50 times."""
+    may_be: bool = field(default=False, init=False)
+    """Whether `Algebra` has looked and not found that there is no such object."""
+    _key: Any = field(default=None, init=False)
 
     @property
     def key(self) -> Any:
-        """Equal keys, equal objects up to the order of members."""
-        some = tuple(one.key for one in self.exists)
-        return (frozenset(self.named.items()), self.opens, self.required, self.minimum, self.maximum, some)
+        """Equal keys, equal objects up to the order of members. Asked for when the clause is whole."""
+        if self._key is None:
+            some = tuple(one.key for one in self.exists)
+            named = frozenset(self.named.items())
+            self._key = (named, self.opens, self.required, self.minimum, self.maximum, some)
+        return self._key
 
 
 ANY_NUMBER = Numbers()

@@ -45,13 +45,14 @@ def guess_empty(strings: StringSet, limits: Limits) -> bool | None:
 
 
 def _candidates(strings: StringSet) -> Iterator[str]:
-    """Texts that may well be in the set."""
+    """Texts that may well be in the set. Patterns without anchors are found in their texts one after the
+    other."""
     if not strings.patterns:
         yield from _TRIED
-    for pattern in strings.patterns:
-        text = _example(pattern)
-        if text is not None:
-            yield text
+    found = [text for text in map(_example, strings.patterns) if text is not None]
+    yield from found
+    if len(found) > 1:
+        yield "".join(found)
 
 
 def _begin_otherwise(patterns: tuple[str, ...]) -> bool:

@@ -70,6 +70,11 @@ class StringSet:
             self.excluded | other.excluded,
         )
 
+    def excludes(self, other: StringSet) -> bool:
+        """Whether both are lists of strings without one in common."""
+        mine, others = self.allowed, other.allowed
+        return mine is not None and others is not None and mine.isdisjoint(others)
+
     def complement(self) -> list[StringSet]:
         """The strings that are not in the set: the union of the sets returned, each breaks one condition."""
         parts = [StringSet(not_patterns=(pattern,)) for pattern in self.patterns]
@@ -106,7 +111,7 @@ class StringSet:
             return False
         if text in self.excluded or (self.allowed is not None and text not in self.allowed):
             return False
-        return self._meets_languages(text, limits)
+        return self.is_free or self._meets_languages(text, limits)
 
     def _meets_languages(self, text: str, limits: Limits) -> bool:
         """Does the string meet the patterns and formats?"""

@@ -48,6 +48,11 @@ def test_two_patterns(one: str, other: str) -> None:
         assert guessed is None or guessed == is_empty(strings), strings
 
 
+def test_patterns_without_anchors_are_found_one_after_the_other() -> None:
+    strings = StringSet(patterns=("customer", "[0-9]{3}"), not_patterns=("maker",))
+    assert guess_empty(strings, PROBE_LIMITS) is False
+
+
 def test_many_combinations() -> None:
     rng = random.Random(5)
     settled = 0

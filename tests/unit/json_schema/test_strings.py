@@ -114,7 +114,7 @@ def test_no_format_is_empty() -> None:
 
 
 def test_a_question_that_takes_too_much_says_so() -> None:
-    heavy = StringSet(patterns=("a[ab]{12}$", "b[ab]{11}$"), not_patterns=("c[ab]{9}$",))
+    heavy = StringSet(patterns=("a[ab]{12}$", "b[ab]{11}$"), not_patterns=("c[ab]{9}$",), min_length=40)
     with pytest.raises(LimitError):
         heavy.is_empty(Limits(dfa_states=500))
 
