@@ -88,7 +88,8 @@ letters A and Z, `(?P<name>..)` is an error.
 | `uniqueItems` with `minItems` over 1,024, on items that are only so many | whether there are enough of them is not counted further |
 | `uniqueItems` in style `"accept"` on many numbers between bounds, or in a long `enum` | each has endless spellings; some 100 are told apart |
 | `not` over `uniqueItems` | arrays with two items alike have no regular form |
-| a combination (`not`, `oneOf`) that asks for a member with a name that is not known, beside more than five optional ones | which member it is would have to be remembered |
+| a combination (`not`, `oneOf`) that asks for more than four things of members whose names are not known | each set of them is a kind of member |
+| the same where the names are more than 64 and still few | whether one of them is left is a matching problem |
 | `$ref` to what is neither in the schema, the registry nor a standard metaschema | nothing is fetched |
 | a `pattern` with a back-reference, or with lookaround that is not regular | it is no regular language |
 | a schema that no value satisfies | the error names the smallest part that has none, and what excludes what |

@@ -107,10 +107,14 @@ class Declared(NamedTuple):
 
 
 class Open(NamedTuple):
-    """Members whose keys are in a language: the texts of `key` (regular) that are no declared key."""
+    """Members whose keys are in a language: the texts of `key` (regular) that are no declared key.
+
+    `meets`: which needs of the object one of them meets, as bits; 0 for none, 6 needs at most.
+    """
 
     key: Node
     tail: Node
+    meets: int = 0
 
 
 class Grammar(NamedTuple):
@@ -375,7 +379,7 @@ class Builder:
         self,
         separator: Node,
         declared: Sequence[tuple[Node, Node, bool]],
-        open_: Sequence[tuple[Node, Node]] = (),
+        open_: Sequence[tuple[Node, Node, int]] = (),
         *,
         minimum: int = 0,
         maximum: int | None = None,
@@ -388,14 +392,15 @@ class Builder:
 
         Each declared member at most once and the required ones always; no two open members with the same
         key; `minimum` to `maximum` members in all. `ordered`: the declared ones in the order given, then the
-        open ones. No key is the beginning of another (a closing quote sees to that); open languages do not
-        overlap. `separator` has no empty text. `spelling` says when two open keys are the same. A minimum
-        above the maximum leaves no text.
+        open ones. No key is the beginning of another (a closing quote sees to that). An open member is one of
+        any language that has its key and its value; all needs that the languages meet must be met by some
+        members, and a language that meets one has endless keys. `separator` has no empty text. `spelling`
+        says when two open keys are the same. A minimum above the maximum leaves no text.
         """
         if maximum is not None and minimum > maximum:
             return self.empty()
         high = UNBOUNDED if maximum is None else maximum
-        size, flat = 6 + 3 * len(declared) + 2 * len(open_), chain.from_iterable
+        size, flat = 6 + 3 * len(declared) + 3 * len(open_), chain.from_iterable
         head = (OP_MEMBERS, size, separator, int(ordered), minimum, high, spelling, len(declared))
         return self._node((*head, *flat(declared), *flat(open_)))
 

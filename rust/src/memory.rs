@@ -16,6 +16,9 @@ use crate::program::{Action, Ending, Guard, NO_ACTION, Program, StateId};
 /// A language with more words than this is taken to have one that was not read yet.
 pub const MAX_WORDS: usize = 4_096;
 
+/// What an object may need of members whose keys are not declared: a bit each.
+pub const MAX_NEEDS: u32 = 6;
+
 pub type Words = Vec<Box<[u8]>>;
 
 /// What one rule keeps to. Programs share it: its states are counted from the first of the rule.
@@ -71,6 +74,10 @@ pub struct Members {
     pub below: Below,
     /// For each open language: its keys by identity, without the declared ones, if they are few.
     pub open_languages: Vec<Option<Words>>,
+    /// For each open language: which needs a member with such a key meets, as bits. All needs of an object must be met.
+    pub meets: Vec<u8>,
+    /// For each set of needs, as bits: how many open members meet it, at least.
+    pub cover: Vec<u32>,
     /// All open keys that have a value, if they are few.
     pub open_words: Option<Words>,
     /// For each state within open keys from where few texts are left: those texts.
@@ -84,7 +91,7 @@ pub struct Members {
 /// What a text has of an object so far.
 #[derive(Debug, Clone, Copy)]
 pub struct Written<'d> {
-    /// Bit i: declared member i is there.
+    /// Bit i: declared member i is there; after those, needs that open members met.
     pub used: &'d [u64],
     /// One past the last declared member; past all of them once an open one is there.
     pub last: u32,
@@ -102,13 +109,79 @@ impl Members {
         let open =
             self.open_languages.iter().flatten().chain(&self.open_words).map(|words| words_bytes(words));
         let words = shared_bytes(&self.words);
-        let places = 10 * self.required.len();
+        let places = 10 * self.required.len() + self.meets.len() + 4 * self.cover.len();
         self.names.heap_bytes() + self.below.heap_bytes() + open.sum::<usize>() + words + places
     }
 
+    /// How many required members are missing, and open ones for what the object needs.
     fn missing(&self, written: Written) -> u32 {
+        self.missing_declared(written) + self.to_cover(self.unmet(written))
+    }
+
+    fn missing_declared(&self, written: Written) -> u32 {
         (0u32..).zip(&self.required).filter(|&(member, &required)| required && !written.has(member)).count()
             as u32
+    }
+
+    /// All needs, as bits.
+    pub fn needs(&self) -> u8 {
+        self.meets.iter().fold(0, |all, meets| all | meets)
+    }
+
+    /// The needs that are not met.
+    fn unmet(&self, written: Written) -> u8 {
+        let needs = self.needs();
+        if needs == 0 {
+            return 0;
+        }
+        let first = self.required.len() as u32;
+        (0..u8::BITS).filter(|&need| !written.has(first + need)).map(|need| 1 << need).sum::<u8>() & needs
+    }
+
+    fn to_cover(&self, unmet: u8) -> u32 {
+        if unmet == 0 { 0 } else { self.cover[unmet as usize] }
+    }
+
+    /// Note that a declared member is there; after those come needs.
+    pub fn note(&self, used: &mut Vec<u64>, member: u32) {
+        let bits = self.required.len() + (u8::BITS - self.needs().leading_zeros()) as usize;
+        used.resize(bits.div_ceil(64), 0);
+        used[member as usize / 64] |= 1 << (member % 64);
+    }
+
+    /// Note the needs that a member of an open language meets.
+    pub fn note_needs(&self, used: &mut Vec<u64>, open: u32) {
+        let (meets, first) = (self.meets[open as usize], self.required.len() as u32);
+        for need in (0..u8::BITS).filter(|need| meets >> need & 1 == 1) {
+            self.note(used, first + need);
+        }
+    }
+
+    /// How many open members meet all needs, at least, where only some languages have a member; `None`: those cannot.
+    pub fn to_meet(&self, open: &[bool]) -> Option<u32> {
+        let all = *self.covers(open).last().expect("there is the set of no needs");
+        (all != u32::MAX).then_some(all)
+    }
+
+    /// For each set of needs: how many open members meet it, at least. `u32::MAX`: none do.
+    fn covers(&self, open: &[bool]) -> Vec<u32> {
+        let needs = self.needs();
+        if needs == 0 {
+            return Vec::new();
+        }
+        let can = |number: usize| {
+            open.get(number) == Some(&true)
+                && self.open_languages[number].as_ref().is_none_or(|words| !words.is_empty())
+        };
+        let meets: Vec<u8> =
+            (0..self.meets.len()).filter(|&number| can(number)).map(|number| self.meets[number]).collect();
+        let mut cover = vec![0; usize::from(needs) + 1];
+        for set in 1..=needs {
+            let rests =
+                meets.iter().filter(|&&meets| meets & set != 0).map(|meets| cover[usize::from(set & !meets)]);
+            cover[usize::from(set)] = rests.min().map_or(u32::MAX, |rest: u32| rest.saturating_add(1));
+        }
+        cover
     }
 
     /// Whether some declared member out of a list may be the next one.
@@ -144,7 +217,8 @@ impl Members {
             return 0;
         }
         let used: u32 = written.used.iter().map(|word| word.count_ones()).sum();
-        self.after[0] - used
+        let met = (self.needs() & !self.unmet(written)).count_ones();
+        self.after[0] - (used - met)
     }
 
     /// Whether `count` members, with `missing` required ones to come, leave room for enough and not too many:
@@ -155,19 +229,32 @@ impl Members {
             && (left.is_none() || count >= self.min || more() + left.unwrap_or(0) >= self.min - count)
     }
 
-    /// Whether an open member may be the next one; `left` open keys were not written yet, `None`: any number.
-    pub fn open_available(&self, written: Written, left: Option<u32>) -> bool {
-        let missing = self.missing(written);
+    /// Whether a member of an open language, `None`: of any, may be the next one; `left` open keys were not written yet,
+    /// `None`: any number.
+    pub fn open_available(&self, written: Written, left: Option<u32>, open: Option<u32>) -> bool {
+        let declared = self.missing_declared(written);
         self.has_open
             && left != Some(0)
-            && (missing == 0 || !self.ordered)
-            && self
-                .can_finish(written.count + 1, missing, left.map(|left| left - 1), || self.unwritten(written))
+            && (declared == 0 || !self.ordered)
+            && self.can_finish(
+                written.count + 1,
+                declared + self.to_cover_after(self.unmet(written), open),
+                left.map(|left| left - 1),
+                || self.unwritten(written),
+            )
+    }
+
+    /// How many open members are still needed after one of a language, `None`: of the one that helps most.
+    fn to_cover_after(&self, unmet: u8, open: Option<u32>) -> u32 {
+        match open {
+            Some(open) => self.to_cover(unmet & !self.meets[open as usize]),
+            None => self.to_cover(unmet).saturating_sub(1),
+        }
     }
 
     pub fn more_available(&self, written: Written, left: Option<u32>) -> bool {
         let missing = self.missing(written);
-        self.open_available(written, left)
+        self.open_available(written, left, None)
             || (0..self.required.len() as u32).any(|member| self.is_available(written, member, missing, left))
     }
 
@@ -188,6 +275,7 @@ impl Members {
     fn settle(&mut self, open: &[bool]) {
         self.has_open = open.contains(&true);
         self.open_words = self.words_of(open);
+        self.cover = self.covers(open);
         let n = self.written.len();
         self.after = vec![0; n + 1];
         self.next_required = vec![u32::MAX; n + 1];
@@ -309,7 +397,7 @@ fn few_words(
     let few = FewWords::new(states.len() + 1, ends, edges, MAX_WORDS);
     let mut found = Vec::new();
     for (at, &state) in (0u32..).zip(&states) {
-        let (Guard::OpenKey { spec } | Guard::Item { spec, .. }) = program.states[state as usize].guard
+        let (Guard::OpenKey { spec, .. } | Guard::Item { spec, .. }) = program.states[state as usize].guard
         else {
             continue;
         };
@@ -346,7 +434,7 @@ fn begins_of_values(program: &Program, memories: &[Memory], place: &[u32]) -> Ve
     for state in (0..program.states.len() as u32).filter(|&state| place[state as usize] == u32::MAX) {
         for edge in program.byte_edges(state) {
             match program.states[edge.target as usize].guard {
-                Guard::Item { spec, .. } | Guard::OpenKey { spec } if is_json(memories, spec) => {
+                Guard::Item { spec, .. } | Guard::OpenKey { spec, .. } if is_json(memories, spec) => {
                     found.push((edge.low, edge.high, place[edge.target as usize]));
                 }
                 _ => {}

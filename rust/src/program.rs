@@ -177,7 +177,8 @@ impl Program {
 
     /// Whether a state is in a key or an item that only a few texts are left to end.
     pub fn has_few_ends(&self, state: StateId) -> bool {
-        let (Guard::Item { spec, .. } | Guard::OpenKey { spec }) = self.states[state as usize].guard else {
+        let (Guard::Item { spec, .. } | Guard::OpenKey { spec, .. }) = self.states[state as usize].guard
+        else {
             return false;
         };
         match &*self.memories[spec as usize] {

@@ -47,6 +47,11 @@ def random_members(random: Random, *, small: bool) -> Members:
     minimum = random.choice([0, 0, 0, 1, 2, 3])
     maximum = random.choice([None, None, 1, 2, 3, 4])
     open_keys = random.choice([None, *FINITE_KEYS] if small else [None, "any", "any", *FINITE_KEYS])
+    others: list[tuple[str, str, frozenset[int]]] = []
+    if not small and random.random() < 0.5:
+        for _ in range(random.randint(1, 3)):
+            meets = frozenset(random.sample(range(3), random.choice([0, 1, 1, 2])))
+            others.append((random.choice(["any", "any", "k"]), random.choice(tails), meets))
     return Members(
         declared=declared,
         required=tuple(key for key in declared if random.random() < 0.4),
@@ -58,6 +63,7 @@ def random_members(random: Random, *, small: bool) -> Members:
         ordered=random.random() < 0.5,
         by_value=random.random() < 0.5,
         separator=random.choice(["tight", "tight", "loose"]),
+        others=tuple(others),
     )
 
 
@@ -151,7 +157,15 @@ def _object(builder: Builder, format_: Members, root: Rule) -> Node:
     members = builder.members(
         _separator(builder, format_.separator),
         declared,
-        [Open(key, _tail(builder, format_.open_tail, root)) for key in keys],
+        [Open(key, _tail(builder, format_.open_tail, root)) for key in keys]
+        + [
+            Open(
+                _any_key(builder, format_.by_value, b'"k' if keys_ == "k" else b'"'),
+                _tail(builder, tail, root),
+                sum(1 << need for need in meets),
+            )
+            for keys_, tail, meets in format_.others
+        ],
         minimum=format_.minimum,
         maximum=format_.maximum,
         ordered=format_.ordered,
@@ -183,7 +197,7 @@ def _endless(builder: Builder) -> Node:
     return builder.reference(rule)
 
 
-def _any_key(builder: Builder, by_value: bool) -> Node:
+def _any_key(builder: Builder, by_value: bool, opening: bytes = b'"') -> Node:
     character = builder.chars([(0x20, 0x21), (0x23, 0x5B), (0x5D, 0x10FFFF)])
     hexadecimal = builder.byte_class(b"0123456789abcdef")
     escapes = [
@@ -192,7 +206,7 @@ def _any_key(builder: Builder, by_value: bool) -> Node:
     ]
     body = builder.choice([character, *escapes]) if by_value else character
     quote = builder.literal(b'"')
-    return builder.sequence([quote, builder.repeat(body, 0, None), quote])
+    return builder.sequence([builder.literal(opening), builder.repeat(body, 0, None), quote])
 
 
 def _separator(builder: Builder, kind: str) -> Node:
@@ -288,7 +302,8 @@ def near_text(format_: Format, random: Random) -> bytes:
 
 def _near_object(format_: Members, random: Random, depth: int) -> bytes:
     others = {"any": ["k", "kk", "a", "\U0001f600", '"', "\x01"], None: []}
-    pool = list(dict.fromkeys([*format_.declared, *others.get(format_.open_keys, format_.open_keys), "zz"]))  # type: ignore[arg-type]
+    some = [*others.get(format_.open_keys, format_.open_keys), *(("k", "kq", "q") if format_.others else ())]  # type: ignore[list-item]
+    pool = list(dict.fromkeys([*format_.declared, *some, "zz"]))
     count = random.randint(0, min(len(pool), 5))
     keys = random.sample(pool, count) if random.random() < 0.7 else random.choices(pool, k=count)
     if random.random() < 0.6:
@@ -301,7 +316,8 @@ def _near_object(format_: Members, random: Random, depth: int) -> bytes:
         name = spell(key)
         if key not in tails and random.random() < 0.4:
             name = b'"' + b"".join(_spelling(c, random) for c in key) + b'"'
-        parts.append(name + _near_tail(format_, tails.get(key, format_.open_tail), random, depth))
+        further = random.choice([format_.open_tail, *(tail for _, tail, _ in format_.others)])
+        parts.append(name + _near_tail(format_, tails.get(key, further), random, depth))
     between = [random.choice([b",", b", ", b" ,"]) if format_.separator == "loose" else b"," for _ in parts]
     body = b"".join(part + comma for part, comma in zip(parts, between, strict=True))
     return b"{" + (body.rstrip(b", ") if random.random() < 0.97 else body) + b"}"
@@ -377,6 +393,7 @@ def closers(format_: Format) -> list[bytes]:
     ends = {"one": b":1", "two": b":1", "self": b":1", "ones": b":[1]"}
     tails = zip(format_.declared, format_.tails, strict=True)
     members = [spell(key) + ends[tail] for key, tail in tails if tail in ends]
+    members += [b'"k%d"' % n + ends[tail] for n, (_, tail, _) in enumerate(format_.others) if tail in ends]
     # Members that end come first: an object that needs another within it may go on like that.
     first = [*members, *(b"," + member for member in members), b'":1', b'":[1]', b'":{']
     return [*first, b"}", b"]", b":1", b":[", b":{", b"1", b'"', b',"']

@@ -14,7 +14,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import permutations, product
+from itertools import combinations, permutations, product
 
 KEY = re.compile(rb'"(?:[^"\\\x00-\x1f]|\\u[0-9a-f]{4}|\\")*"')
 PLAIN_KEY = re.compile(rb'"[^"\\\x00-\x1f]*"')
@@ -33,7 +33,9 @@ class Members:
 
     Tails: "one" `:1`, "two" `:1` or `:12`, "ones" `:[1,1]`, "self" `:1` or `:` and the whole format again,
     "again" only the latter, "none" nothing at all and "loop" what never ends, so that the member cannot be.
-    `open_keys`: a finite language, "any" an infinite one, or None.
+    `open_keys`: a finite language, "any" an infinite one, or None. `others`: further languages of keys,
+    "any" or those that begin with "k", with what follows and which needs such a member meets; all of them
+    must be met.
     """
 
     declared: tuple[str, ...]
@@ -46,6 +48,7 @@ class Members:
     ordered: bool
     by_value: bool
     separator: str
+    others: tuple[tuple[str, str, frozenset[int]], ...] = ()
 
     def accepts(self, text: bytes) -> bool:
         """Is it an object of this format, from brace to brace?"""
@@ -64,6 +67,13 @@ class Members:
         if isinstance(self.open_keys, tuple) and self.open_tail not in NOT_FIRST:
             most += len(set(self.open_keys) - set(self.declared))
         infinite = self.open_keys == "any" and self.open_tail not in NOT_FIRST
+        met = [meets for _, tail, meets in self.others if tail not in NOT_FIRST]
+        counts = [n for n in range(len(met) + 1) if any(self._covered(some) for some in combinations(met, n))]
+        if not counts:
+            return True
+        infinite = infinite or bool(met)
+        if self.maximum is not None and len(self.required) + counts[0] > self.maximum:
+            return True
         if self.maximum is not None and (len(self.required) > self.maximum or self.minimum > self.maximum):
             return True
         return not infinite and most < self.minimum
@@ -72,7 +82,15 @@ class Members:
         """Is there none only because each needs another one within it?"""
         tails = tuple("self" if tail == "again" else tail for tail in self.tails)
         open_tail = "self" if self.open_tail == "again" else self.open_tail
-        return self.is_empty() and not replace(self, tails=tails, open_tail=open_tail).is_empty()
+        others = tuple(
+            (keys, "self" if tail == "again" else tail, meets) for keys, tail, meets in self.others
+        )
+        able = replace(self, tails=tails, open_tail=open_tail, others=others)
+        return self.is_empty() and not able.is_empty()
+
+    def _covered(self, met: Iterable[frozenset[int]]) -> bool:
+        """Is every need met by some of these?"""
+        return frozenset().union(*(meets for *_, meets in self.others)) <= frozenset().union(*met)
 
     def texts(self) -> Iterator[bytes]:
         """All of them: for finite open languages and tails without an end to them."""
@@ -105,22 +123,25 @@ class Members:
             return -1
         at += 1
         keys: list[str] = []
+        met: list[list[frozenset[int]]] = []
         while text[at : at + 1] != b"}":
             if keys:
                 found = SEPARATORS[self.separator].match(text, at)
                 if found is None:
                     return -1
                 at = found.end()
-            at, key = self._read_member(text, at)
+            at, key, meets = self._read_member(text, at)
             if at < 0:
                 return -1
             keys.append(key)
-        return at + 1 if self._may_be(keys) else -1
+            met.append(meets)
+        return at + 1 if self._may_be(keys) and any(map(self._covered, product(*met))) else -1
 
-    def _read_member(self, text: bytes, at: int) -> tuple[int, str]:
+    def _read_member(self, text: bytes, at: int) -> tuple[int, str, list[frozenset[int]]]:
+        """Where a member ends, its key, and what it may meet: one set for each language that it may be of."""
         found = (KEY if self.by_value else PLAIN_KEY).match(text, at)
         if found is None:
-            return -1, ""
+            return -1, "", []
         key = json.loads(found.group())
         if key in self.declared:
             # A declared key has one spelling here; the open language never spells it.
@@ -129,7 +150,15 @@ class Members:
             tail = self.open_tail if key in self.open_keys and found.group() == spell(key) else "none"
         else:
             tail = self.open_tail if self.open_keys == "any" else "none"
-        return self._read_tail(tail, text, found.end()), key
+        ends = [(self._read_tail(tail, text, found.end()), frozenset())]
+        if key not in self.declared:
+            ends += [
+                (self._read_tail(tail, text, found.end()), meets)
+                for keys, tail, meets in self.others
+                if keys == "any" or found.group().startswith(b'"k')
+            ]
+        last = max(end for end, _ in ends)
+        return last, key, [meets for end, meets in ends if end == last]
 
     def _read_tail(self, tail: str, text: bytes, at: int) -> int:
         if tail == "ones":

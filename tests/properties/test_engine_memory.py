@@ -326,7 +326,7 @@ def test_a_member_whose_key_has_no_text_is_never_written(compiler: Compiler, ord
         one = builder.literal(b":1")
         declared = [(builder.literal(b'"a"'), one, False), (builder.empty(), one, required)]
         members = builder.members(
-            builder.literal(b","), declared, [(builder.empty(), one)], minimum=minimum, ordered=ordered
+            builder.literal(b","), declared, [(builder.empty(), one, 0)], minimum=minimum, ordered=ordered
         )
         constraint = constraint_unless_empty(compiler, builder, members, is_empty=is_empty)
         if constraint is None:

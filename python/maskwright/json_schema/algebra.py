@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable
 from functools import partial
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from maskwright.errors import LimitError, SchemaError, shown_place
@@ -45,10 +46,13 @@ from maskwright.limits import Limits
 if TYPE_CHECKING:
     from maskwright.json_schema.reading import Reader
 
-__all__ = ["MAX_WORK", "Algebra"]
+__all__ = ["MAX_NEEDS", "MAX_WORK", "Algebra"]
 
 MAX_WORK = 30_000
 """Clauses made while schemas are combined: a second at most."""
+
+MAX_NEEDS = 4
+"""Members with other names that must exist at once: each set of them is a language of keys and values."""
 
 MAX_CLAUSES = 400
 """Clauses of one type at one place: each is a part of the automaton that may be live at once."""
@@ -59,6 +63,8 @@ _EMPTY_WORK = 400
 """Work for the question whether one form is empty; past it the answer is that it may have a value."""
 
 _PROBE_WORK = 40
+_MAX_FEW = 64
+"""Keys of a language of which one must be there, up to which each gets a name: a clause each."""
 _PROBE_LIMITS = Limits(
     rules=2_000, states=20_000, dfa_states=1_500, edges=40_000, mask_work=1_000_000, cache_bytes=1 << 20
 )
@@ -105,6 +111,7 @@ class Algebra:
         self._same: dict[Form, Form] = {}
         self._first: dict[Any, Form] = {}
         self._no_string: dict[StringSet, bool] = {}
+        self._few: dict[StringSet, list[str] | None] = {}
         self._texts: dict[Form, frozenset[str] | None] = {}
 
     def spend(self, amount: int = 1) -> None:
@@ -560,11 +567,35 @@ class Algebra:
     def settle(self, members: Members) -> list[Members]:
         """Objects by which member it is that must exist. What is left in `exists` is about keys without a
         name."""
+        members = self._with_few_names(members)
         settled = [members]
         for some in members.exists:
             self.spend(len(settled))
             settled = [one for old in settled for one in self._witnesses(old, some)]
-        return settled
+        found: list[Members] = []
+        for one in settled:
+            # A key that got a name on the way may be the member that a condition before asked for.
+            named = one.exists and len(one.named) > len(members.named)
+            found.extend(self.settle(one) if named else (one,))
+        return found
+
+    def _with_few_names(self, members: Members) -> Members:
+        """The same objects, where keys that satisfy several conditions at once have names if they are few."""
+        if not 1 < len(members.exists) <= MAX_NEEDS:
+            return members
+        named = dict(members.named)
+        for count in range(2, len(members.exists) + 1):
+            for some in combinations(members.exists, count):
+                for region, form in members.opens:
+                    keys = region
+                    for one in some:
+                        keys = keys.intersect(one.region)
+                    for key in () if self.no_string(keys) else self._few_strings(keys) or ():
+                        named.setdefault(key, form)
+        low, high, exists = members.minimum, members.maximum, members.exists
+        if len(named) == len(members.named):
+            return members
+        return Members(named, members.opens, members.required, low, high, exists, members.place)
 
     def _witnesses(self, members: Members, some: Exists) -> list[Members]:
         rest = tuple(one for one in members.exists if one is not some)
@@ -581,9 +612,24 @@ class Algebra:
             joined = self._join_two(form, some.form)
             if joined is FALSE or self.no_string(keys) or self.is_empty(joined, 1):
                 continue
+            values = self._few_strings(keys)
+            if values is not None:
+                found.extend(with_required(bare, key, joined) for key in values if key not in members.named)
+                continue
             other = Exists(keys, some.apart, joined, some.place, some.keyword)
             found.append(_existing(members, (*rest, other)))
         return found
+
+    def _few_strings(self, strings: StringSet) -> list[str] | None:
+        """The strings of a set, if they are surely few."""
+        if strings not in self._few:
+            if not strings.is_free and strings.allowed is None:
+                self.spend(_PROBE_WORK)
+            try:
+                self._few[strings] = strings.few_values(_MAX_FEW, _PROBE_LIMITS)
+            except LimitError:
+                self._few[strings] = None
+        return self._few[strings]
 
     def here(self) -> Place:
         place = self._reader.place

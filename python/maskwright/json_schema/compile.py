@@ -211,6 +211,9 @@ class SchemaCompile:
     def _translated(self, error: GrammarError) -> MaskwrightError:
         if error.code == "grammar.empty":
             return explain_no_value(self.reader, self.root)
+        if self._writer.needed and error.what.startswith("a member must be there"):
+            some = self._writer.needed[0]
+            return unsupported(some.place, some.keyword, f"{error.what}: {error.why}")
         if self._writer.compared:
             why = f"{error.what}: {error.why}" if error.why else error.what
             return unsupported(self._writer.compared[0], "uniqueItems", why)

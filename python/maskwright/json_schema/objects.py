@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import combinations
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from maskwright.ir import SPELLING_JSON, SPELLING_RAW, Node
-from maskwright.json_schema.clauses import Members, form_at
+from maskwright.json_schema.algebra import MAX_NEEDS
+from maskwright.json_schema.clauses import Exists, Members, StringSet, form_at
 from maskwright.json_schema.forms import FALSE, Form
 from maskwright.json_schema.refusals import unsupported
 
@@ -24,21 +24,18 @@ MAX_FIRST = 3
 """Members that may be first, up to which a plain sequence is written: what may follow is written once for
 each."""
 
-MAX_SUBSETS = 5
-"""Optional members whose subsets are told apart where some other key must exist."""
-
 Declared = tuple[Node, Node, bool]
 """A member with a name of its own: its key, what follows the key, whether it is required."""
-Open = tuple[Node, Node]
-"""Members with other keys: their language, and what follows a key."""
+Open = tuple[Node, Node, int]
+"""Members with other keys: their language, what follows a key, and the needs of the object that they meet."""
+Way = tuple[StringSet, Form]
+"""Members with other keys: their language, and what their values satisfy."""
 
 
 def write_members(writer: Writer, members: Members, names: Names | None) -> Node:
     """A node for the objects of a clause, braces and all."""
     members = in_order(writer, members, names)
-    if members.exists:
-        return _with_others(writer, members)
-    low = max(members.minimum, len(members.required))
+    low = max(members.minimum, len(members.required) + (1 if members.exists else 0))
     shown = members.named
     if FALSE in shown.values():
         shown = {key: form for key, form in shown.items() if form is not FALSE}
@@ -51,7 +48,10 @@ def write_members(writer: Writer, members: Members, names: Names | None) -> Node
         return writer.builder.empty()
     if (not shown and not members.opens) or high == 0:
         return writer.layout.container(writer.builder, b"{}", None, may_be_empty=low == 0)
-    return write_declared(writer, _declared(writer, members), _opens(writer, members), low, high)
+    opens = _needed(writer, members) if members.exists else _opens(writer, members)
+    if opens is None:
+        return writer.builder.empty()
+    return write_declared(writer, _declared(writer, members), opens, low, high)
 
 
 def write_declared(
@@ -148,54 +148,47 @@ def _declared(writer: Writer, members: Members) -> list[Declared]:
 
 
 def _opens(writer: Writer, members: Members) -> list[Open]:
-    return [(writer.key(region), writer.tail(form)) for region, form in members.opens]
+    return [(writer.key(region), writer.tail(form), 0) for region, form in members.opens]
 
 
-def _with_others(writer: Writer, members: Members) -> Node:
-    """Objects in which some key without a name must be there: by which of the named optional ones are there
-    too."""
-    some = members.exists[0]
-    optional = [
-        key for key, form in members.named.items() if form is not FALSE and key not in members.required
-    ]
-    counted = len(members.exists) == 1 and all(
-        region == some.region and form is some.form for region, form in members.opens
-    )
-    least = max(members.minimum, len(members.required) + 1)
-    if counted and writer.ordered and members.maximum is None and least == len(members.required) + 1:
-        return _named_then_others(writer, members)
-    if not counted or len(optional) > MAX_SUBSETS:
+def _needed(writer: Writer, members: Members) -> list[Open] | None:
+    """The languages of other keys where some such members must exist: for each set of conditions, members
+    that satisfy all of them. None: some condition is satisfied by no member.
+
+    One member may satisfy several, so the engine counts what is met and not the members.
+    """
+    needs = members.exists
+    if len(needs) > MAX_NEEDS:
         raise unsupported(
-            some.place,
-            some.keyword,
-            "in a combination of schemas it asks for a member with another name, and which one is not known",
+            needs[0].place,
+            needs[0].keyword,
+            f"in a combination of schemas it asks for more than {MAX_NEEDS} members with other names at once",
             "naming the members that the branches differ in",
         )
-    ways = []
-    for count in range(len(optional) + 1):
-        for chosen in combinations(optional, count):
-            gone = {key: FALSE for key in optional if key not in chosen}
-            required = members.required | set(chosen)
-            fixed = replace(
-                members,
-                named={**members.named, **gone},
-                required=required,
-                minimum=max(members.minimum, len(required) + 1),
-                exists=(),
-            )
-            ways.append(write_members(writer, fixed, None))
-    return writer.builder.choice(ways)
+    writer.needed.extend(needs)
+    opens: dict[tuple[StringSet, Form, int], None] = {}
+    for region, form in members.opens:
+        ways = {0: (region, form)}
+        for need, some in enumerate(needs):
+            ways = _with_need(writer, ways, some, 1 << need)
+        opens.update(dict.fromkeys((*way, meets) for meets, way in ways.items()))
+    if {need for need in range(len(needs)) for *_, meets in opens if meets >> need & 1} != {
+        *range(len(needs))
+    }:
+        return None
+    return [(writer.key(region), writer.tail(form), meets) for region, form, meets in opens]
 
 
-def _named_then_others(writer: Writer, members: Members) -> Node:
-    """Members in order, so the ones without a name come last: at least one of them, after any of the
-    others."""
-    builder, comma = writer.builder, writer.layout.comma
-    gone = _declared(writer, replace(members, named=dict.fromkeys(members.named, FALSE)))
-    others = _remembered(writer, gone, _opens(writer, members), 1, None)
-    ways = [] if members.required else [others]
-    if any(form is not FALSE for form in members.named.values()):
-        declared = _declared(writer, replace(members, opens=()))
-        named = _remembered(writer, declared, (), max(len(members.required), 1), None)
-        ways.append(builder.sequence([named, comma, others]))
-    return writer.layout.container(writer.builder, b"{}", builder.choice(ways), may_be_empty=False)
+def _with_need(writer: Writer, ways: dict[int, Way], some: Exists, need: int) -> dict[int, Way]:
+    """Members by the needs that they meet, with one need more."""
+    algebra = writer.reader.algebra
+    found: dict[int, Way] = {}
+    for meets, (region, form) in ways.items():
+        keys, met = region.intersect(some.region), algebra.join((form, some.form))
+        if met is form and keys == region:
+            found[meets | need] = (region, form)
+            continue
+        found[meets] = (region, form)
+        if not (met is FALSE or algebra.no_string(keys) or algebra.is_empty(met, 1)):
+            found[meets | need] = (keys, met)
+    return found

@@ -67,7 +67,7 @@ def prelude(style: Style, whitespace: Whitespace) -> Prelude:
     builder.define(array, layout.container(builder, b"[]", items, may_be_empty=True))
     spelled = SPELLING_RAW if style == "generate" else SPELLING_JSON
     body = builder.members(
-        layout.comma, (), [(key, tails[None])], minimum=1, ordered=style == "generate", spelling=spelled
+        layout.comma, (), [(key, tails[None], 0)], minimum=1, ordered=style == "generate", spelling=spelled
     )
     builder.define(members, layout.container(builder, b"{}", body, may_be_empty=True))
     numbers = {INTEGERS: scalars["integer"], ANY_NUMBER: scalars["number"]}

@@ -23,6 +23,11 @@ PROBE_LIMITS = Limits(
 """What such a question may cost: some 0.1 seconds."""
 
 
+_END = 256
+_LONGEST = 256
+"""Bytes of a text that is listed."""
+
+
 class Probe:
     """A language of byte strings that answers questions. Raises `LimitError` past its limits.
 
@@ -54,6 +59,42 @@ class Probe:
             return False
         constraint: Constraint = self._index.constraint()
         return bool(constraint.try_advance(list(text)) == len(text) and constraint.is_complete())
+
+    def texts(self, most: int) -> list[bytes] | None:
+        """All texts of the language; None if they are more than `most`, or one has more than 256 bytes.
+
+        >>> builder = Builder()
+        >>> Probe(builder, builder.repeat(builder.literal(b"ab"), 0, 2)).texts(3)
+        [b'', b'ab', b'abab']
+        """
+        found: list[bytes] = []
+        if self._index is None:
+            return found
+        constraint: Constraint = self._index.constraint()
+        ways = [iter(_allowed(constraint))]
+        text = bytearray()
+        while ways:
+            byte = next(ways[-1], None)
+            if byte is None:
+                ways.pop()
+                if text:
+                    text.pop()
+                    constraint.rollback(1)
+            elif byte == _END:
+                found.append(bytes(text))
+            else:
+                text.append(byte)
+                constraint.advance(byte)
+                ways.append(iter(_allowed(constraint)))
+            if len(found) > most or len(text) > _LONGEST:
+                return None
+        return found
+
+
+def _allowed(constraint: Constraint) -> list[int]:
+    """The bytes that may come next, the end first."""
+    tokens: list[int] = np.flatnonzero(constraint.mask()).tolist()
+    return sorted(tokens, reverse=True) if _END in tokens else tokens
 
 
 def compile_bytes(grammar: Grammar) -> list[tuple[str, int, int]]:

@@ -228,7 +228,7 @@ def _declared_object(writer: Writer, place: Place) -> Node:
         declared += [(writer.spelling.literal(key), writer.tail(rest), True) for key in others]
     if not declared and rest is TRUE:
         return writer.any_object
-    opens = [] if rest is FALSE else [(writer.any_key, writer.tail(rest))]
+    opens = [] if rest is FALSE else [(writer.any_key, writer.tail(rest), 0)]
     if not declared and not opens:
         return writer.layout.container(writer.builder, b"{}", None, may_be_empty=True)
     return write_declared(writer, declared, opens, len(needed), None)

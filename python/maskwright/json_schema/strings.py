@@ -128,6 +128,20 @@ class StringSet:
             return None
         return sorted(text for text in self.allowed if self.contains(text))
 
+    def few_values(self, most: int, limits: Limits = PROBE_LIMITS) -> list[str] | None:
+        """All strings of the set, sorted; None if they are more than `most`, or long.
+
+        Raises `LimitError` where finding out takes more than `limits`.
+        """
+        if self.allowed is not None:
+            found = self.values()
+            return found if found is not None and len(found) <= most else None
+        if self.is_free:
+            return [""] if self.max_length == 0 else None
+        builder = Builder()
+        texts = Probe(builder, self.body(Spelling(builder)), limits).texts(most)
+        return None if texts is None else sorted(text.decode() for text in texts)
+
     def is_empty(self, limits: Limits = PROBE_LIMITS) -> bool:
         """Is there no such string? Raises `LimitError` where finding out takes more than `limits`."""
         if self.max_length is not None and self.min_length > self.max_length:

@@ -23,6 +23,7 @@ from maskwright.json_schema.clauses import (
     ANY_MEMBERS,
     ANY_STRING,
     Cases,
+    Exists,
     Items,
     Members,
     Numbers,
@@ -81,6 +82,8 @@ class Writer:
         self.place: Place | None = None
         self.compared: list[Place] = []
         """The places of `uniqueItems` that are written."""
+        self.needed: list[Exists] = []
+        """Conditions on members without a name that are written."""
         self._nodes: dict[Any, Node] = begun.values.copy()
         self._within: set[Any] = set()
         self._waiting: deque[tuple[int, Callable[[], Node], Place | None]] = deque()

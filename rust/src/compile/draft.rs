@@ -49,7 +49,7 @@ pub enum Guard {
     /// Some declared key below this one may still be written; `memory::settle` finds out which.
     Key { spec: u32 },
     /// Some open key may still be written.
-    OpenKey { spec: u32 },
+    OpenKey { spec: u32, open: u32 },
     /// Some member may follow.
     MoreMembers { spec: u32 },
     /// Within a distinct item.

@@ -1,6 +1,7 @@
 //! What did the front end ask for? Reads the flat record of `maskwright.ir` and checks every index in it.
 
 use crate::error::{Error, Result};
+use crate::memory::MAX_NEEDS;
 use crate::program::RuleNames;
 
 pub const UNBOUNDED: u32 = u32::MAX;
@@ -65,13 +66,13 @@ impl Members<'_> {
         self.declared.chunks_exact(3).map(|member| (member[0], member[1], member[2] != 0))
     }
 
-    /// (key, tail) of each open language.
-    pub fn open(&self) -> impl ExactSizeIterator<Item = (u32, u32)> + '_ {
-        self.open.chunks_exact(2).map(|member| (member[0], member[1]))
+    /// (key, tail, needs that it meets) of each open language.
+    pub fn open(&self) -> impl ExactSizeIterator<Item = (u32, u32, u8)> + '_ {
+        self.open.chunks_exact(3).map(|member| (member[0], member[1], member[2] as u8))
     }
 
     pub fn nullable(&self) -> bool {
-        self.min == 0 && self.declared().all(|member| !member.2)
+        self.min == 0 && self.declared().all(|member| !member.2) && self.open().all(|member| member.2 == 0)
     }
 }
 
@@ -166,7 +167,8 @@ impl<'a> Reader<'a> {
             (12, &[separator, ordered, min, max, spelling, count, ..]) if min <= max => {
                 let split = (count as usize).checked_mul(3).filter(|&n| n <= args.len() - 6);
                 let (declared, open) = args[6..].split_at(split.ok_or_else(|| malformed("member"))?);
-                if open.len() % 2 != 0 {
+                let is_need = |member: &[u32]| member[2] < 1 << MAX_NEEDS;
+                if open.len() % 3 != 0 || !open.chunks_exact(3).all(is_need) {
                     return Err(malformed("member"));
                 }
                 let members = Members {
@@ -180,7 +182,7 @@ impl<'a> Reader<'a> {
                 };
                 self.children(&args[..1])?;
                 members.declared().try_for_each(|(key, tail, _)| self.known(&[key, tail]))?;
-                members.open().try_for_each(|(key, tail)| self.known(&[key, tail]))?;
+                members.open().try_for_each(|(key, tail, _)| self.known(&[key, tail]))?;
                 Node::Members(members)
             }
             (13, &[separator, min, max, spelling, rest, ..]) if min <= max => {

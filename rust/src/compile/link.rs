@@ -243,7 +243,7 @@ fn moved_action(action: Action, by: u32) -> Action {
 fn moved_guard(guard: Guard, by: u32) -> Guard {
     match guard {
         Guard::Key { spec } => Guard::Key { spec: spec + by },
-        Guard::OpenKey { spec } => Guard::OpenKey { spec: spec + by },
+        Guard::OpenKey { spec, open } => Guard::OpenKey { spec: spec + by, open },
         Guard::MoreMembers { spec } => Guard::MoreMembers { spec: spec + by },
         Guard::Item { spec, place } => Guard::Item { spec: spec + by, place },
         Guard::MoreItems { spec } => Guard::MoreItems { spec: spec + by },

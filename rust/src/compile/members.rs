@@ -24,7 +24,7 @@ use crate::program::NO_ACTION;
 impl<'a> Thompson<'_, 'a> {
     pub(super) fn members(&mut self, draft: &mut Draft, members: Members) -> Result<DraftRule> {
         let keys = members.declared().map(|(key, ..)| self.key(key)).collect::<Result<Vec<_>>>()?;
-        let open = members.open().map(|(key, _)| self.dfa(key)).collect::<Result<Vec<_>>>()?;
+        let open = members.open().map(|(key, ..)| self.dfa(key)).collect::<Result<Vec<_>>>()?;
         let names = if open.is_empty() { Names::default() } else { names(&keys, members.json) };
         let words_of = |dfa: &Arc<Built<Dfa>>| {
             let Some(words) = dfa.value.few_words(members.json, self.budget)? else { return Ok(None) };
@@ -32,7 +32,15 @@ impl<'a> Thompson<'_, 'a> {
             words.retain(|word| !names.contains(word));
             Ok(Some(words))
         };
-        let open_languages = open.iter().map(words_of).collect::<Result<_>>()?;
+        let open_languages: Vec<Option<memory::Words>> = open.iter().map(words_of).collect::<Result<_>>()?;
+        let meets: Vec<u8> = members.open().map(|member| member.2).collect();
+        let few = |words: &Option<memory::Words>| words.as_ref().is_some_and(|words| !words.is_empty());
+        if meets.iter().zip(&open_languages).any(|(&meets, words)| meets != 0 && few(words)) {
+            return Err(Error::grammar(
+                "a member must be there whose key is one of few that are not declared",
+                "whether one of those keys is left is a matching problem, which is not enforced",
+            ));
+        }
         let spec = self.remember(Memory::Members(memory::Members {
             ordered: members.ordered,
             min: members.min,
@@ -43,6 +51,7 @@ impl<'a> Thompson<'_, 'a> {
             some_few: open.iter().any(|dfa| dfa.value.has_few_ends()),
             written: vec![false; keys.len()],
             open_languages,
+            meets,
             ..Default::default()
         }));
         let mut rule = draft.rule(Ending::Members { spec });
@@ -66,10 +75,10 @@ impl<'a> Thompson<'_, 'a> {
         self.declared_keys(draft, spec, &keys, head, &mut room)?;
         self.keys = room;
         let append = self.action(Action::Append);
-        for (number, ((_, tail), dfa)) in (0u32..).zip(members.open().zip(&open)) {
+        for (number, ((_, tail, _), dfa)) in (0u32..).zip(members.open().zip(&open)) {
             let from = draft.state();
             let actions = (append, self.action(Action::Close { spec, open: number }));
-            self.open_key(draft, spec, actions, &dfa.value, head, from)?;
+            self.open_key(draft, (spec, number), actions, &dfa.value, head, from)?;
             draft.edge(from, Label::Call(self.slot(tail, Kind::Tail)), after);
         }
         let guard = Guard::MoreMembers { spec };
@@ -233,7 +242,7 @@ impl<'a> Thompson<'_, 'a> {
     fn open_key(
         &mut self,
         draft: &mut Draft,
-        spec: u32,
+        (spec, open): (u32, u32),
         (append, close): (u32, u32),
         dfa: &Dfa,
         head: u32,
@@ -242,7 +251,7 @@ impl<'a> Thompson<'_, 'a> {
         self.spend_states(u64::from(dfa.n_states()))?;
         let base = draft.n_states;
         draft.n_states += dfa.n_states();
-        draft.guards.extend((base..draft.n_states).map(|state| (state, Guard::OpenKey { spec })));
+        draft.guards.extend((base..draft.n_states).map(|state| (state, Guard::OpenKey { spec, open })));
         for (state, low, high, target) in dfa.ranges() {
             if dfa.accepts(state) {
                 return Err(overlap());

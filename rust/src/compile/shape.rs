@@ -366,7 +366,7 @@ pub fn for_each_child(node: Node, mut visit: impl FnMut(u32)) {
         Node::Members(members) => {
             visit(members.separator);
             members.declared().for_each(|(key, tail, _)| [key, tail].into_iter().for_each(&mut visit));
-            members.open().for_each(|(key, tail)| [key, tail].into_iter().for_each(&mut visit));
+            members.open().for_each(|(key, tail, _)| [key, tail].into_iter().for_each(&mut visit));
         }
         Node::Distinct(distinct) => {
             visit(distinct.separator);

@@ -192,7 +192,8 @@ impl<'i, 'a> Speller<'i, 'a> {
                     self.memory.open.push((name, true));
                     call(tail, Kind::Tail, None);
                 }
-                for (name, tail) in members.open() {
+                for (name, tail, meets) in members.open() {
+                    key.push(meets);
                     self.memory.open.push((name, true));
                     call(tail, Kind::Tail, None);
                 }

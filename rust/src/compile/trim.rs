@@ -200,19 +200,24 @@ impl<F: Fn(u32) -> bool> Liveness<'_, F> {
         let required = || members.required.iter().filter(|&&required| required).count();
         let has_required =
             members.required.iter().zip(&written).all(|(&required, &written)| written || !required);
-        // Listing the open keys takes long, and nearly all objects may be small.
-        let has_enough = || {
+        let open = || {
             let mut open = vec![false; members.open_languages.len()];
             for action in actions() {
                 if let Action::Close { open: number, .. } = action {
                     open[number as usize] = true;
                 }
             }
+            open
+        };
+        let needed = if members.needs() == 0 { Some(0) } else { members.to_meet(&open()) };
+        // Listing the open keys takes long, and nearly all objects may be small.
+        let has_enough = || {
+            let open = open();
             let open_words = members.words_of(&open).map(|words| words.len());
             open_words.is_none_or(|open| open + declared >= members.min as usize)
         };
         has_required
-            && required() <= members.max as usize
+            && needed.is_some_and(|needed| required() + needed as usize <= members.max as usize)
             && (declared >= members.min as usize || has_enough())
     }
 }

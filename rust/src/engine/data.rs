@@ -155,7 +155,7 @@ impl<'e> Moves<'e> {
             Action::None | Action::Count => Acted::To(id),
             Action::Declare { spec, member } => self.declare(data, spec, member),
             Action::Append => self.append(data, byte, target),
-            Action::Close { spec, .. } => self.close(data, spec, byte),
+            Action::Close { spec, open } => self.close(data, spec, open, byte),
             Action::CloseItem { spec } => self.close_item(id, data, spec),
             Action::Digit { spec } => {
                 let text = [data.text.unwrap_or_default(), &[byte]].concat();
@@ -196,10 +196,8 @@ impl<'e> Moves<'e> {
         if !members.may_declare(written, member, self.open_left(members, &data)) {
             return Acted::Dead;
         }
-        let words = members.required.len().div_ceil(64);
         let mut used = data.used.to_vec();
-        used.resize(words, 0);
-        used[member as usize / 64] |= 1 << (member % 64);
+        members.note(&mut used, member);
         self.keep(DataKey {
             used: &used,
             last: member + 1,
@@ -232,18 +230,23 @@ impl<'e> Moves<'e> {
                 let finite = &self.items(spec).finite;
                 finite[(place as usize).min(finite.len() - 1)]
             }
-            Guard::OpenKey { spec } => {
+            Guard::OpenKey { spec, .. } => {
                 self.members(spec).words.contains_key(&self.program.place_in_rule(state))
             }
             _ => false,
         }
     }
 
-    fn close(&self, data: DataKey, spec: u32, byte: u8) -> Acted {
+    fn close(&self, data: DataKey, spec: u32, open: u32, byte: u8) -> Acted {
         let members = self.members(spec);
+        let mut used = std::borrow::Cow::Borrowed(data.used);
+        if members.meets[open as usize] != 0 && !data.blank {
+            members.note_needs(used.to_mut(), open);
+        }
         let next = DataKey {
             last: if data.blank { 0 } else { members.required.len() as u32 },
             count: if data.blank { 0 } else { data.count + 1 },
+            used: &used,
             text: None,
             opaque: false,
             ..data
@@ -308,9 +311,9 @@ impl<'e> Moves<'e> {
                     members.some_available(written, below, self.open_left(members, &data))
                 })
             }
-            Guard::OpenKey { spec } => {
+            Guard::OpenKey { spec, open } => {
                 let members = self.members(spec);
-                members.open_available(written, self.open_left(members, &data))
+                members.open_available(written, self.open_left(members, &data), Some(open))
                     && self.some_key(members, item, &data)
             }
             Guard::MoreMembers { spec } => {

@@ -137,7 +137,7 @@ impl<'e> Moves<'e> {
         let left = self.open_left(members, &data);
         // Keys of which there are few are read as they are, and so cannot be passed over.
         let none_open =
-            !members.has_open || (members.words.is_empty() && !members.open_available(written, left));
+            !members.has_open || (members.words.is_empty() && !members.open_available(written, left, None));
         let alone = matches!(state.guard, Guard::Key { .. }) || none_open;
         Some(Declared { start: Item { data: start, ..*item }, passed, alone, members, written, left })
     }
@@ -154,7 +154,9 @@ impl<'e> Moves<'e> {
             return None;
         }
         let written = Written { used: data.used, last: data.last, count: data.count };
-        if !members.open_available(written, None) {
+        // Where some open keys can come next and others cannot, they are not the same after each member.
+        let differ = members.needs() != 0 && members.max != u32::MAX;
+        if differ || !members.open_available(written, None, None) {
             return None;
         }
         let first = DataKey { depth: data.depth, blank: true, count: OPEN_FIRST, ..Default::default() };
@@ -224,7 +226,7 @@ impl<'e> Moves<'e> {
             let name = identity(true, text);
             let declares = |members: &Members| members.names.iter().any(|known| known.starts_with(&name));
             let known = match self.program.states[item.state as usize].guard {
-                Guard::OpenKey { spec } => !self.members(spec).json || declares(self.members(spec)),
+                Guard::OpenKey { spec, .. } => !self.members(spec).json || declares(self.members(spec)),
                 Guard::Item { spec, .. } => !self.items(spec).json || self.items(spec).rest_words.is_some(),
                 _ => true,
             };
