@@ -73,7 +73,7 @@ class DfaMasks:
         """Write the bitmask of `state` over a whole row of `bitmask`.
 
         `bitmask` is int32 [words] or [rows, words], writable and contiguous: token i is bit i % 32 of word
-        i // 32, surplus words become zero. Returns false only if no token with bytes and no EOS is masked.
+        i // 32, surplus words become zero. Returns false only if every id is allowed.
         Raises MaskwrightError for a state, row or array that does not fit, and then writes nothing.
         """
 
@@ -171,8 +171,8 @@ class EngineIndex:
 class Constraint:
     """One request's position in a format; follows `maskwright.protocol.ConstraintProtocol`. Made by an index.
 
-    It belongs to one request: two threads may not use it at once. LimitError from any method leaves it as
-    it was.
+    It belongs to one request: two threads may not use it at once; MaskwrightError where they try. LimitError
+    from any method leaves it as it was.
     """
 
     @property
@@ -198,8 +198,8 @@ class Constraint:
         """Write one whole row: int32, token t is bit t % 32 of word t // 32, surplus words zero.
 
         `bitmask` is [words] or [rows, words], a NumPy array or a torch tensor on the CPU, writable and
-        contiguous. False if no ordinary token is masked. Raises MaskwrightError for an array or row that
-        does not fit, LimitError.
+        contiguous. False if nothing is masked: every id is allowed, the end, special tokens and padding too.
+        Raises MaskwrightError for an array or row that does not fit, LimitError.
         """
 
     def mask(self) -> NDArray[np.bool_]:
@@ -229,7 +229,9 @@ class Constraint:
     def __copy__(self) -> Constraint: ...
     def __deepcopy__(self, _memo: Any) -> Constraint: ...
     def forced_text(self) -> bytes:
-        """The bytes that every completion continues with, at most 65,536 of them."""
+        """The bytes that every completion in tokens goes on with, at most 65,536 of them.
+
+        They agree with the mask: where they are not empty, each allowed token begins with the first one."""
 
 def fill_bitmasks(
     constraints: list[Constraint | None],

@@ -251,8 +251,10 @@ class Compiler:
         """Fill a row for each constraint, cold masks over `threads` threads.
 
         `bitmask` is int32 [n, words]; `rows` says which row each constraint has, by default its own place.
-        The row of a None gets every token with bytes and every EOS. Returns None, or for each constraint
-        its error or None: a row with an error is all zero, and the others are filled.
+        The row of a None is that of a request without a format: it allows every token, special ones and the
+        end too, and only ids without a token are masked. Rows that are not listed stay as they are. Returns
+        None, or for each constraint its error or None: a row with an error is all zero, and the others are
+        filled. Raises `MaskwrightError` for a row that there is not, or that is given twice.
         """
         native_rows = None if rows is None else [operator.index(row) for row in rows]
         return fill_bitmasks(list(constraints), bitmask, native_rows, self._native, self.threads)

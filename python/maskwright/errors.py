@@ -189,9 +189,17 @@ class TokenNotAllowed(MaskwrightError):
 
     default_code = "token"
 
-    def __init__(self, what: str, *, token_id: int, where: str | None = None, why: str | None = None) -> None:
+    def __init__(
+        self,
+        what: str,
+        *,
+        token_id: int,
+        where: str | None = None,
+        why: str | None = None,
+        try_: str | None = None,
+    ) -> None:
         self.token_id = token_id
-        super().__init__(what, where=where, why=why)
+        super().__init__(what, where=where, why=why, try_=try_)
 
 
 class VocabularyError(MaskwrightError):

@@ -43,7 +43,7 @@ class ConstraintProtocol(Protocol):
     def fill_bitmask(self, bitmask: Any, row: int = 0) -> bool:
         """Write one whole int32 row, token t as bit t % 32 of word t // 32.
 
-        False if no ordinary token is masked.
+        False if nothing is masked: every id is allowed, the end, special tokens and padding too.
         """
 
     def allows(self, token_id: int) -> bool:
@@ -68,4 +68,4 @@ class ConstraintProtocol(Protocol):
         """Another constraint at the same place that shares nothing that moves."""
 
     def forced_text(self) -> bytes:
-        """The bytes that every completion continues with; empty where the text may end or may fork."""
+        """The bytes that every completion in tokens goes on with; empty where it may end or may fork."""

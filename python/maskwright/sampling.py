@@ -127,7 +127,15 @@ def constrained_sample(  # noqa: PLR0917 - the order of the arguments is the pub
     >>> constrained_sample([5.0, 1.0, 2.0], c, p, [], p.rng())  # "a" is not allowed, nor is the end
     (1, 0.0)
     """
-    token, logprob = sample(apply_mask(logits, c.mask()), p, history, rng, prompt)
+    mask = c.mask()
+    if not mask.any() and c.is_complete() and not c.done:
+        raise MaskwrightError(
+            "the text is complete, and no token can end it",
+            why="the vocabulary has no end token",
+            try_="eos_id=... where the vocabulary is made, or stop where is_complete() is true",
+            code="sampling.no-end",
+        )
+    token, logprob = sample(apply_mask(logits, mask), p, history, rng, prompt)
     c.advance(token)
     return token, logprob
 

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::error::{Error, Result};
-use crate::mask::{Table, bitmask, n_words, set};
+use crate::mask::{Table, bitmask, n_words};
 use crate::trie::Trie;
 
 /// A DFA, a vocabulary, and the bitmasks made so far. Shared between threads.
@@ -11,8 +11,6 @@ pub struct DfaMasks {
     trie: Arc<Trie>,
     table: Table,
     eos: Vec<u32>,
-    /// Ids that some state may allow: those with bytes, and EOS.
-    n_ordinary: u32,
     cache: Mutex<Cache>,
 }
 
@@ -20,7 +18,7 @@ pub struct DfaMasks {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bitmask {
     pub words: Vec<u32>,
-    /// False where every token that some state may allow is allowed here.
+    /// False where every id of the vocabulary is allowed.
     pub restricts: bool,
 }
 
@@ -30,9 +28,7 @@ impl DfaMasks {
         let eos = eos.iter().map(|&id| check_eos(id, trie.n_ids())).collect::<Result<Vec<_>>>()?;
         let capacity = cache_bytes / (n_words(trie.n_ids()) * 4).max(1);
         let cache = Mutex::new(Cache::new(table.n_states(), capacity));
-        let mut ordinary = trie.nonempty();
-        eos.iter().for_each(|&id| set(&mut ordinary, id));
-        Ok(DfaMasks { trie, table, eos, n_ordinary: count(&ordinary), cache })
+        Ok(DfaMasks { trie, table, eos, cache })
     }
 
     pub fn table(&self) -> &Table {
@@ -51,7 +47,7 @@ impl DfaMasks {
     /// Compute the bitmask of a state, whatever the cache has.
     pub fn walk(&self, state: u32) -> Bitmask {
         let words = bitmask(&self.trie, &self.table, state, &self.eos);
-        let restricts = count(&words) < self.n_ordinary;
+        let restricts = count(&words) < self.trie.n_ids();
         Bitmask { words, restricts }
     }
 

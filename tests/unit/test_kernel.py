@@ -178,8 +178,12 @@ def test_masks_equal_the_golden_file(case: dict[str, Any]) -> None:
 def test_the_hint_is_false_only_where_nothing_is_masked() -> None:
     dfa = regex_to_dfa(r"[\x00-\xff]*b?")
     bitmask = np.empty(1, np.int32)
-    everything = build_masks(build_trie([b"a", b"b", None, b"", None]), dfa.trans, dfa.accept, 4)
+    everything = build_masks(build_trie([b"a", b"b", None]), dfa.trans, dfa.accept, 2)
     assert everything.fill_bitmask(0, bitmask) is False
+    assert bitmask.tolist() == [0b111]
+    # An id that is neither text nor the end is never allowed: a caller that skipped the mask could draw it.
+    special = build_masks(build_trie([b"a", b"b", None, b"", None]), dfa.trans, dfa.accept, 4)
+    assert special.fill_bitmask(0, bitmask) is True
     assert bitmask.tolist() == [0b10011]
     some = regex_to_dfa(r"a*")
     assert build_masks(build_trie([b"a", b"b"]), some.trans, some.accept).fill_bitmask(0, bitmask) is True

@@ -12,6 +12,8 @@ from maskwright.errors import MaskwrightError, TokenNotAllowed
 from maskwright.reference.subset import DEAD
 from maskwright.reference.token_index import TokenIndex
 
+MAX_FORCED_BYTES = 1 << 16
+
 
 class Constraint:
     """One request's position in a format: which tokens may come next, and what was taken so far.
@@ -64,7 +66,7 @@ class Constraint:
         return self._index.mask(DEAD if self.done else self.state)
 
     def fill_bitmask(self, bitmask: Any, row: int = 0) -> bool:
-        """Write the mask into row `row` of `bitmask`, and say whether it masks any ordinary token.
+        """Write the mask into row `row` of `bitmask`, and say whether it masks anything, special tokens too.
 
         `bitmask` is int32 [W] or [B, W], a NumPy array or a CPU torch tensor, with W at least V / 32
         rounded up. Token t is bit t % 32 of word t // 32, the lowest bit first. The whole row is written,
@@ -75,7 +77,7 @@ class Constraint:
         packed = np.zeros(words.shape[0] * 4, np.uint8)
         packed[: (len(mask) + 7) // 8] = np.packbits(mask, bitorder="little")
         words[:] = packed.view("<i4")
-        return bool((self._index.ordinary & ~mask).any())
+        return not mask.all()
 
     def allows(self, token_id: int) -> bool:
         """Whether `token_id` may come next; false for an id outside the vocabulary."""
@@ -139,29 +141,30 @@ class Constraint:
         return twin
 
     def forced_text(self) -> bytes:
-        """The bytes that every completion continues with; empty where the text may end or may fork.
+        """The bytes that every completion in tokens goes on with; empty where it may end or may fork.
 
-        It ends: states with one way on each, none of them accepting, cannot form a cycle, for they are all
-        live.
+        At most 65,536: a vocabulary may be able to go on, and not to end.
         """
-        dfa = self._index.dfa
-        state = self.state
+        state, begun = DEAD if self.done else self.state, {b""}
         forced = bytearray()
-        while not self.done and not dfa.accept[state]:
-            onward = np.flatnonzero(dfa.trans[state] != DEAD)
+        while len(forced) < MAX_FORCED_BYTES and not (b"" in begun and self._index.dfa.accept[state]):
+            onward = self._index.onward(state, begun)
             if len(onward) != 1:
                 break
-            forced.append(int(onward[0]))
-            state = int(dfa.trans[state, onward[0]])
+            (byte,) = onward
+            forced.append(byte)
+            state = self._index.dfa.step(state, bytes([byte]))
+            begun = self._index.begun_after(begun, byte)
         return bytes(forced)
 
     def _expected(self) -> str:
-        """What may come here: the bytes that go on, in ranges, and the end."""
+        """What may come here: the bytes that allowed tokens begin with, in ranges, and the end."""
         dfa = self._index.dfa
-        onward = np.flatnonzero(dfa.trans[self.state] != DEAD)
+        onward = np.array(sorted(self._index.onward(self.state, {b""})), np.intp)
         runs = np.split(onward, np.flatnonzero(np.diff(onward) > 1) + 1)
         parts = [_byte_range(int(run[0]), int(run[-1])) for run in runs if len(run)]
-        return ", ".join([*parts, *["the end of the text"] * bool(dfa.accept[self.state])])
+        end = ["the end of the text"] * bool(dfa.accept[self.state])
+        return ", ".join([*parts, *end]) or "no token of the vocabulary goes on here"
 
     def _next_state(self, token_id: int) -> int:
         return DEAD if self.done else self._index.next_state(self.state, token_id)

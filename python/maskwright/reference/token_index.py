@@ -94,6 +94,28 @@ class TokenIndex:
         token = self._tokens[token_id]
         return self.dfa.step(state, token) if token else DEAD
 
+    def onward(self, state: int, begun: set[bytes]) -> set[int]:
+        """The bytes that may come next in `state`, where one of the unfinished tokens `begun` is written.
+
+        A byte may come if some token goes on with it and can be read to its end; b"" is a token that ended.
+        """
+        alive = (token for token in self._tokens if token)
+        return {
+            token[len(start)]
+            for token in alive
+            for start in begun
+            if len(token) > len(start)
+            and token.startswith(start)
+            and self.dfa.step(state, token[len(start) :]) != DEAD
+        }
+
+    def begun_after(self, begun: set[bytes], byte: int) -> set[bytes]:
+        """The unfinished tokens after one more byte, b"" among them if some token ends with it."""
+        longer = {start + bytes([byte]) for start in begun}
+        tokens = {token for token in self._tokens if token}
+        unfinished = {start for start in longer if any(token.startswith(start) for token in tokens)}
+        return unfinished | ({b""} if longer & tokens else set())
+
     def _compute(self, state: int) -> NDArray[np.bool_]:
         mask = np.zeros(self.vocab_size, np.bool_)
         if state == DEAD:

@@ -48,20 +48,20 @@ impl Composer<'_> {
 
     /// A patch on shared bitmasks where none of the masks takes a token off its base; else word by word.
     fn union(&self, masks: &[&Mask], more: &[u32]) -> Mask {
-        let ordinary = self.index.vocabulary.ordinary.as_ref();
+        let all = &self.index.vocabulary.all;
         let added = masks.iter().flat_map(|mask| mask.add.iter()).chain(more);
         let ids: Vec<u32> = added.copied().collect();
         let bases: Vec<Arc<[u32]>> = masks.iter().filter_map(|mask| mask.base.clone()).collect();
         if bases.is_empty() || masks.iter().all(|mask| mask.remove.is_empty()) {
             let base = (!bases.is_empty()).then(|| self.moves.cache.united(bases));
-            return patch(base, Vec::new(), ids, ordinary);
+            return patch(base, Vec::new(), ids, all);
         }
-        let mut words = vec![0; ordinary.len()];
-        let mut row = vec![0; ordinary.len()];
+        let mut words = vec![0; all.len()];
+        let mut row = vec![0; all.len()];
         for mask in masks {
             mask.fill(&mut row);
             words.iter_mut().zip(&row).for_each(|(word, more)| *word |= more);
         }
-        patch(Some(words.into()), Vec::new(), ids, ordinary)
+        patch(Some(words.into()), Vec::new(), ids, all)
     }
 }

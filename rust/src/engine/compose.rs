@@ -233,18 +233,18 @@ impl<'e> Composer<'e> {
     }
 
     fn finish(&mut self) -> Mask {
-        let ordinary = self.index.vocabulary.ordinary.as_ref();
+        let all = &self.index.vocabulary.all;
         let ids = std::mem::take(&mut self.ids);
         let removes = self.base.as_ref().is_some_and(|(_, remove)| !remove.is_empty());
         if removes && !self.more.is_empty() {
-            return patch(Some(self.words().into()), Vec::new(), ids, ordinary);
+            return patch(Some(self.words().into()), Vec::new(), ids, all);
         }
         let (base, remove) = self.base.take().unzip();
         if self.more.is_empty() {
-            return patch(base, remove.unwrap_or_default(), ids, ordinary);
+            return patch(base, remove.unwrap_or_default(), ids, all);
         }
         let bases = base.into_iter().chain(std::mem::take(&mut self.more)).collect();
-        patch(Some(self.moves.cache.united(bases)), Vec::new(), ids, ordinary)
+        patch(Some(self.moves.cache.united(bases)), Vec::new(), ids, all)
     }
 }
 

@@ -9,13 +9,10 @@ use super::cache::{Cache, EMPTY};
 use super::data::{DataId, DataKey, TextId};
 use super::index::Index;
 use super::mask::{Mask, MaskId};
+use super::onward::Onward;
 use super::stack::{BOTTOM, CUT, ConfigId, Content, FrameId, Item};
 use super::work::Work;
 use crate::error::Result;
-use crate::program::ByteEdge;
-
-/// `forced_text` returns at most this many bytes.
-const MAX_FORCED_BYTES: usize = 1 << 16;
 
 /// The position after some tokens. Cheap to make and to copy: numbers, and a hold on the cache they point into.
 #[derive(Clone)]
@@ -99,24 +96,29 @@ impl Constraint {
 
     /// What may come here, for a message: the bytes that go on, in ranges, and the end.
     pub fn expected(&self) -> String {
-        let config = self.cache.configs.get(self.config());
-        let program = &self.index.program;
-        let reads = |byte: &u8| {
-            let edges = config
-                .items
-                .iter()
-                .flat_map(|item| program.byte_edges(item.state).iter().map(move |edge| (item, edge)));
-            edges.into_iter().any(|(item, edge)| {
-                edge.low <= *byte && *byte <= edge.high && !self.leads_nowhere(item, edge)
-            })
-        };
-        let mut parts = byte_ranges(&(0..=255).filter(reads).collect::<Vec<u8>>());
-        let tokens = config.items.iter().flat_map(|item| program.token_edges(item.state));
-        parts.extend(tokens.map(|edge| format!("special token {}", edge.token)));
-        if config.complete {
-            parts.push("the end of the text".into());
+        let mut onward = self.onward();
+        let mut parts = byte_ranges(&onward.first_bytes(self.config()));
+        let tokens = onward.special_tokens(self.config());
+        parts.extend(tokens.iter().map(|token| format!("special token {token}")));
+        if self.is_complete() {
+            let lacks = if self.lacks_end() { ", for which the vocabulary has no token" } else { "" };
+            parts.push(format!("the end of the text{lacks}"));
         }
-        format!("expected {}", parts.join(", "))
+        if parts.is_empty() {
+            "no token of the vocabulary goes on here".into()
+        } else {
+            format!("expected {}", parts.join(", "))
+        }
+    }
+
+    /// The text may end here, and no token says so.
+    pub fn lacks_end(&self) -> bool {
+        self.is_complete() && self.index.vocabulary.eos.is_empty()
+    }
+
+    fn onward(&self) -> Onward<'_> {
+        let (moves, vocabulary) = (self.index.moves(&self.cache), &self.index.vocabulary);
+        Onward { moves, vocabulary, work: self.index.work() }
     }
 
     /// Whether a mask is there without work.
@@ -172,6 +174,21 @@ impl Constraint {
         Ok(Advance::Taken)
     }
 
+    /// Take the longest allowed beginning, no further than an end, and say how long it is; after an error nothing is changed.
+    pub fn try_advance(&mut self, tokens: &[i64]) -> Result<usize> {
+        for (taken, &token) in tokens.iter().enumerate() {
+            match self.advance(token) {
+                Ok(Advance::Taken) => {}
+                Ok(_) => return Ok(taken),
+                Err(error) => {
+                    self.rollback(taken)?;
+                    return Err(error);
+                }
+            }
+        }
+        Ok(tokens.len())
+    }
+
     /// How many of the tokens could be taken one after the other, stopping after the end of the text.
     pub fn count_allowed(&self, tokens: &[i64]) -> Result<usize> {
         let (mut config, mut done) = (self.config(), self.done);
@@ -220,55 +237,8 @@ impl Constraint {
     }
 
     /// The bytes that must come next: as long as there is one way on and the text cannot end.
-    pub fn forced_text(&self) -> Result<Vec<u8>> {
-        let mut text = Vec::new();
-        if self.done {
-            return Ok(text);
-        }
-        let moves = self.index.moves(&self.cache);
-        let mut work = self.index.work();
-        let mut id = self.config();
-        while text.len() < MAX_FORCED_BYTES {
-            let config = self.cache.configs.get(id);
-            let Some(byte) = self.only_byte(&config.items, config.complete) else { break };
-            match moves.step(config, byte, &mut work)? {
-                Some(next) => id = next,
-                None => break,
-            }
-            text.push(byte);
-        }
-        Ok(text)
-    }
-
-    fn only_byte(&self, items: &[Item], complete: bool) -> Option<u8> {
-        let program = &self.index.program;
-        let mut only = None;
-        for item in items {
-            if complete || !program.token_edges(item.state).is_empty() {
-                return None;
-            }
-            for edge in program.byte_edges(item.state) {
-                if self.leads_nowhere(item, edge) {
-                    continue;
-                }
-                if edge.low != edge.high || only.is_some_and(|byte| byte != edge.low) {
-                    return None;
-                }
-                only = Some(edge.low);
-            }
-        }
-        only
-    }
-
-    /// An edge that a guard forbids.
-    fn leads_nowhere(&self, item: &Item, edge: &ByteEdge) -> bool {
-        let config = self.index.moves(&self.cache).part(std::slice::from_ref(item));
-        let step = self.index.moves(&self.cache).step(
-            self.cache.configs.get(config),
-            edge.low,
-            &mut self.index.work(),
-        );
-        matches!(step, Ok(None))
+    pub fn forced_text(&self) -> Vec<u8> {
+        if self.done { Vec::new() } else { self.onward().forced_text(self.config()) }
     }
 
     /// If the cache is full, go on in a new one; the history keeps what it points into.

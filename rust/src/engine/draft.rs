@@ -65,7 +65,7 @@ impl Draft {
             }
         }
         let sole = keys.iter().flat_map(|group| group.ends.iter().map(|end| end.0));
-        let full = sure.with(sole.chain(unclosed.iter().copied()).collect(), vocabulary.ordinary.as_ref());
+        let full = sure.with(sole.chain(unclosed.iter().copied()).collect(), &vocabulary.all);
         Draft { sure, full, full_id: OnceLock::new(), keys, unclosed, others }
     }
 
@@ -111,7 +111,7 @@ impl Resolver<'_, '_> {
                 None => return Ok(Outcome::TooShallow),
             }
         }
-        Ok(Outcome::Mask(draft.sure.with(ids, self.index.vocabulary.ordinary.as_ref())))
+        Ok(Outcome::Mask(draft.sure.with(ids, &self.index.vocabulary.all)))
     }
 
     /// Add the tokens whose key is not new: they may still be allowed, in another reading.

@@ -21,7 +21,7 @@ pub struct Mask {
     pub add: Box<[u32]>,
     /// Not allowed though the base has them; ascending.
     pub remove: Box<[u32]>,
-    /// No ordinary token is masked.
+    /// Nothing is masked, special tokens and ids without a token counted.
     pub is_full: bool,
 }
 
@@ -40,30 +40,30 @@ impl Mask {
     }
 
     /// The same mask with more ids, ascending.
-    pub fn with(&self, ids: Vec<u32>, ordinary: &[u32]) -> Mask {
+    pub fn with(&self, ids: Vec<u32>, all: &[u32]) -> Mask {
         let mut add: Vec<u32> = ids.into_iter().filter(|&id| !self.contains(id)).collect();
         add.extend_from_slice(&self.add);
         add.sort_unstable();
         let remove = self.remove.iter().copied().filter(|id| add.binary_search(id).is_err()).collect();
         let mut mask = Mask { base: self.base.clone(), add: add.into(), remove, is_full: false };
-        mask.is_full = mask.covers(ordinary);
+        mask.is_full = mask.covers(all);
         mask
     }
 
     /// Whether it has all tokens of a bitmask.
-    pub fn covers(&self, ordinary: &[u32]) -> bool {
-        let missing = |at: usize| ordinary[at] & !self.base.as_ref().map_or(0, |base| base[at]);
+    pub fn covers(&self, all: &[u32]) -> bool {
+        let missing = |at: usize| all[at] & !self.base.as_ref().map_or(0, |base| base[at]);
         // Nearly always the base lacks more than is added, and that shows in the first few words.
         let mut lacking = 0;
-        for at in 0..ordinary.len() {
+        for at in 0..all.len() {
             lacking += missing(at).count_ones() as usize;
             if lacking > self.add.len() {
                 return false;
             }
         }
-        let mut row = vec![0; ordinary.len()];
+        let mut row = vec![0; all.len()];
         self.fill(&mut row);
-        row.iter().zip(ordinary).all(|(have, want)| have & want == *want)
+        row.iter().zip(all).all(|(have, want)| have & want == *want)
     }
 
     pub fn contains(&self, id: u32) -> bool {
@@ -156,8 +156,8 @@ impl MaskStore {
 }
 
 /// The smallest mask: what is in the base already is not added, what is added is not removed.
-pub fn patch(base: Option<Arc<[u32]>>, mut remove: Vec<u32>, mut ids: Vec<u32>, ordinary: &[u32]) -> Mask {
-    let Some(base) = base else { return sparse_or_dense(ids, ordinary) };
+pub fn patch(base: Option<Arc<[u32]>>, mut remove: Vec<u32>, mut ids: Vec<u32>, all: &[u32]) -> Mask {
+    let Some(base) = base else { return sparse_or_dense(ids, all) };
     if !remove.is_empty() {
         ids.sort_unstable();
         remove.retain(|id| ids.binary_search(id).is_err());
@@ -165,20 +165,20 @@ pub fn patch(base: Option<Arc<[u32]>>, mut remove: Vec<u32>, mut ids: Vec<u32>, 
     }
     ids.retain(|&id| !contains(&base, id));
     let add = ascending(ids);
-    with_fullness(Mask { base: Some(base), add, remove: remove.into(), is_full: false }, ordinary)
+    with_fullness(Mask { base: Some(base), add, remove: remove.into(), is_full: false }, all)
 }
 
 /// A list of ids takes 4 bytes each, a bitmask an eighth of a byte a token.
-fn sparse_or_dense(ids: Vec<u32>, ordinary: &[u32]) -> Mask {
-    if ids.len() <= ordinary.len() {
+fn sparse_or_dense(ids: Vec<u32>, all: &[u32]) -> Mask {
+    if ids.len() <= all.len() {
         let mask = Mask { base: None, add: ascending(ids), remove: Box::default(), is_full: false };
-        return with_fullness(mask, ordinary);
+        return with_fullness(mask, all);
     }
-    let mut words = vec![0; ordinary.len()];
+    let mut words = vec![0; all.len()];
     ids.iter().for_each(|&id| crate::mask::set(&mut words, id));
     with_fullness(
         Mask { base: Some(words.into()), add: Box::default(), remove: Box::default(), is_full: false },
-        ordinary,
+        all,
     )
 }
 
@@ -188,7 +188,7 @@ fn ascending(mut ids: Vec<u32>) -> Box<[u32]> {
     ids.into()
 }
 
-fn with_fullness(mut mask: Mask, ordinary: &[u32]) -> Mask {
-    mask.is_full = mask.covers(ordinary);
+fn with_fullness(mut mask: Mask, all: &[u32]) -> Mask {
+    mask.is_full = mask.covers(all);
     mask
 }

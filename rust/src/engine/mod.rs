@@ -8,7 +8,7 @@
 //! To read in order: `stack` (what a position is), `closure`, `data` and `left_open` (its moves), `arena` and `cache` (where all that
 //! lives), `index`, `outline` and `count_bytes` (is a mask known?), `vocabulary`, `token_chars`, `chars`, `part` and `rests` (what a class of characters
 //! makes of every token), `plan`, `char_groups` and `alike` (which class a state reads), `compose`, `by_part`, `apart`, `neighbour`, `skeleton`, `cuts`, `shared`,
-//! `open_keys`, `walk`, `steps`, `draft` and `mask` (how a mask is made and kept), `constraint` and `batch` (requests); `reach`, `saved`,
+//! `open_keys`, `walk`, `steps`, `draft` and `mask` (how a mask is made and kept), `constraint`, `onward` and `batch` (requests); `reach`, `saved`,
 //! `work` beside them.
 //! The reasons are in ARCHITECTURE.md.
 
@@ -31,6 +31,7 @@ pub mod index;
 pub mod left_open;
 pub mod mask;
 pub mod neighbour;
+pub mod onward;
 pub mod open_keys;
 pub mod outline;
 pub mod part;

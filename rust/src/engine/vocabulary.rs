@@ -32,8 +32,10 @@ pub struct Vocabulary {
     pub eos: Vec<u32>,
     /// All ids with bytes.
     pub ordinary: Arc<[u32]>,
-    /// The same and the ids that end a text: what a row without a constraint allows.
-    pub ordinary_and_eos: Vec<u32>,
+    /// All tokens: the ids with bytes, those that end a text, and special ones. What a row without a constraint allows.
+    pub tokens: Vec<u32>,
+    /// All ids, with those that are no tokens.
+    pub all: Vec<u32>,
     n_tokens: u32,
     /// Ascending: the ids without bytes that a format may name; neither padding nor empty tokens.
     special: Vec<u32>,
@@ -118,21 +120,22 @@ impl Vocabulary {
             .for_each(|(id, _)| set(&mut ordinary, id));
         eos.sort_unstable();
         eos.dedup();
-        let mut ordinary_and_eos = ordinary.clone();
-        eos.iter().for_each(|&id| set(&mut ordinary_and_eos, id));
         let mut used = Box::new([false; 256]);
         blob.iter().for_each(|&byte| used[byte as usize] = true);
+        let mut all = vec![0; n_words(n_tokens)];
+        (0..n_tokens).for_each(|id| set(&mut all, id));
         let special =
             (0u32..).zip(&strings).filter(|(_, bytes)| bytes.is_empty()).map(|(id, _)| id).collect();
         // `Trie::build` has checked that the blob is shorter than 2^31 bytes.
         let offsets = offsets.iter().map(|&at| at as u32).collect();
-        Ok(Vocabulary {
+        let vocabulary = Vocabulary {
             trie,
             eos,
             ordinary: ordinary.into(),
-            ordinary_and_eos,
+            tokens: Vec::new(),
+            all,
             n_tokens,
-            special,
+            special: Vec::new(),
             used,
             blob,
             offsets,
@@ -141,7 +144,8 @@ impl Vocabulary {
             parts: Mutex::default(),
             shared: Shared::default(),
             compiled: Kept::default(),
-        })
+        };
+        Ok(vocabulary.with_special(special))
     }
 
     /// The same, where a format may name only these of the ids without bytes.
@@ -149,6 +153,8 @@ impl Vocabulary {
         special.sort_unstable();
         special.dedup();
         special.retain(|&id| id < self.n_tokens && self.bytes(id).is_empty());
+        self.tokens = self.ordinary.to_vec();
+        self.eos.iter().chain(&special).for_each(|&id| set(&mut self.tokens, id));
         self.special = special;
         self
     }
@@ -236,7 +242,7 @@ impl Vocabulary {
         self.trie.heap_bytes()
             + self.blob.len()
             + self.offsets.len() * 4
-            + (self.ordinary.len() + self.special.len()) * 4
+            + (3 * self.all.len() + self.special.len()) * 4
             + self.long_tokens.get().map_or(0, Trie::heap_bytes)
             + self.chars.get().map_or(0, TokenChars::heap_bytes)
             + lock(&self.parts).heap_bytes()

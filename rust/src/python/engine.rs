@@ -25,6 +25,10 @@ use crate::program::RuleNames;
 /// was done is lost: with 4,000 one mask in five of a JSON Schema was made twice. Python itself switches every 5 ms.
 const QUICK_STEPS: u64 = 32_000;
 
+/// What to do where a text is complete and no token ends it.
+const NAME_THE_END: &str =
+    "eos_id=... where the vocabulary is made (a name or an id), or stop where is_complete() is true";
+
 #[pyclass(frozen, name = "EngineVocabulary", module = "maskwright._native")]
 pub struct PyVocabulary {
     pub vocabulary: Arc<Vocabulary>,
@@ -209,8 +213,8 @@ pub struct PyConstraint {
 impl PyConstraint {
     /// Write one whole row: int32, token t is bit t % 32 of word t // 32, surplus words zero.
     ///
-    /// `bitmask` is [words] or [rows, words], a NumPy array or a torch tensor on the CPU, writable and contiguous. False if no
-    /// ordinary token is masked. Raises MaskwrightError for an array or row that does not fit, LimitError.
+    /// `bitmask` is [words] or [rows, words], a NumPy array or a torch tensor on the CPU, writable and contiguous. False if
+    /// nothing is masked. Raises MaskwrightError for an array or row that does not fit, LimitError.
     #[pyo3(signature = (bitmask, row = 0))]
     fn fill_bitmask(
         &self,
@@ -255,30 +259,22 @@ impl PyConstraint {
     }
 
     /// Take a token; raises TokenNotAllowed with what was expected, and then nothing has changed.
-    fn advance(&mut self, #[pyo3(from_py_with = integer)] token_id: i64) -> PyResult<()> {
-        guard(|| match self.constraint.advance(token_id)? {
-            Advance::Taken => Ok(()),
-            refused => Err(self.refusal(token_id, refused)),
+    fn advance(slf: &Bound<'_, Self>, token_id: &Bound<'_, PyAny>) -> PyResult<()> {
+        guard(|| {
+            let token = integer(token_id)?;
+            match moved(slf, |constraint| constraint.advance(token))? {
+                Advance::Taken => Ok(()),
+                refused => Err(borrow(slf)?.refusal(token_id, refused)),
+            }
         })
     }
 
     /// Take the longest allowed beginning, no further than an end, and return its length.
-    fn try_advance(&mut self, #[pyo3(from_py_with = integers)] token_ids: Vec<i64>) -> PyResult<usize> {
-        guard(|| {
-            let before = self.constraint.tokens().len();
-            for &token in &token_ids {
-                match self.constraint.advance(token) {
-                    Ok(Advance::Taken) => {}
-                    Ok(_) => break,
-                    Err(error) => {
-                        let taken = self.constraint.tokens().len() - before;
-                        self.constraint.rollback(taken)?;
-                        return Err(error.into());
-                    }
-                }
-            }
-            Ok(self.constraint.tokens().len() - before)
-        })
+    fn try_advance(
+        slf: &Bound<'_, Self>,
+        #[pyo3(from_py_with = integers)] token_ids: Vec<i64>,
+    ) -> PyResult<usize> {
+        guard(|| moved(slf, |constraint| constraint.try_advance(&token_ids)))
     }
 
     /// What `try_advance` would return, without moving.
@@ -287,13 +283,13 @@ impl PyConstraint {
     }
 
     /// Undo the last n tokens; raises MaskwrightError if n is negative or more than were taken.
-    fn rollback(&mut self, #[pyo3(from_py_with = integer)] n: i64) -> PyResult<()> {
+    fn rollback(slf: &Bound<'_, Self>, n: &Bound<'_, PyAny>) -> PyResult<()> {
         guard(|| {
-            let taken = self.constraint.tokens().len();
-            let done = match usize::try_from(n) {
-                Ok(n) => self.constraint.rollback(n)?,
-                Err(_) => false,
-            };
+            let back = usize::try_from(integer(n)?).ok();
+            let (taken, done) = moved(slf, |constraint| {
+                let taken = constraint.tokens().len();
+                Ok((taken, back.map_or(Ok(false), |n| constraint.rollback(n))?))
+            })?;
             let what = || format!("cannot roll back {n} tokens: {taken} were taken");
             if done { Ok(()) } else { Err(Error::argument("n", what()).into()) }
         })
@@ -313,8 +309,8 @@ impl PyConstraint {
     }
 
     /// Go back to the beginning and forget what was taken.
-    fn reset(&mut self) -> PyResult<()> {
-        guard(|| Ok(self.constraint.reset()?))
+    fn reset(slf: &Bound<'_, Self>) -> PyResult<()> {
+        guard(|| moved(slf, Constraint::reset))
     }
 
     /// Whether the text so far is in the format; it stays true after the end.
@@ -336,7 +332,7 @@ impl PyConstraint {
 
     /// The bytes that every completion continues with, at most 65,536 of them.
     fn forced_text<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        guard(|| Ok(PyBytes::new(py, &self.constraint.forced_text()?)))
+        guard(|| Ok(PyBytes::new(py, &self.constraint.forced_text())))
     }
 
     /// How many token ids there are, special ones and padding among them.
@@ -372,20 +368,27 @@ impl PyConstraint {
         }
     }
 
-    fn refusal(&self, token: i64, reason: Advance) -> PyErr {
+    /// `token` is what the caller gave, which may have more than 64 bits.
+    fn refusal(&self, token: &Bound<'_, PyAny>, reason: Advance) -> PyErr {
         let constraint = &self.constraint;
         let (what, why) = match reason {
             Advance::AfterEnd => {
                 (format!("token {token} comes after the end of the text"), "the constraint is done".into())
             }
             _ => (
-                format!("token {token} ({}) is not allowed here", constraint.describe(token)),
+                format!(
+                    "token {token} ({}) is not allowed here",
+                    constraint.describe(integer(token).unwrap_or(-1))
+                ),
                 constraint.expected(),
             ),
         };
         raise("TokenNotAllowed", &what, |fields| {
             fields.set_item("token_id", token)?;
             fields.set_item("where", format!("after {}", counted(constraint.tokens().len(), "token")))?;
+            if constraint.lacks_end() && !constraint.done() {
+                fields.set_item("try_", NAME_THE_END)?;
+            }
             fields.set_item("why", why)
         })
     }
@@ -408,6 +411,7 @@ pub fn fill_bitmasks<'py>(
             let what = format!("{} rows are given for {} constraints", rows.len(), constraints.len());
             return Err(Error::argument("rows", what).into());
         }
+        each_once(&rows)?;
         let all = super::Rows::new(bitmask, &rows, vocabulary.n_words())?;
         let objects = constraint_objects(constraints)?;
         let held = objects
@@ -437,7 +441,7 @@ pub fn fill_bitmasks<'py>(
         let mut was_cold = cold.iter().peekable();
         for (at, constraint) in list.iter().enumerate() {
             let Some(constraint) = constraint else {
-                all.write_words(at, &vocabulary.ordinary_and_eos);
+                all.write_words(at, &vocabulary.tokens);
                 continue;
             };
             if was_cold.next_if(|cold| std::ptr::eq(**cold, *constraint)).is_some()
@@ -456,6 +460,16 @@ pub fn fill_bitmasks<'py>(
     })
 }
 
+/// One row for two requests would hold the mask of one of them.
+fn each_once(rows: &[i64]) -> Result<(), Error> {
+    let mut sorted = rows.to_vec();
+    sorted.sort_unstable();
+    match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => Err(Error::argument("rows", format!("row {} is given twice", pair[0]))),
+        None => Ok(()),
+    }
+}
+
 fn constraint_objects<'py>(
     constraints: &Bound<'py, PyList>,
 ) -> PyResult<Vec<Option<Bound<'py, PyConstraint>>>> {
@@ -470,8 +484,27 @@ fn constraint_objects<'py>(
 }
 
 fn borrow<'py>(object: &Bound<'py, PyConstraint>) -> PyResult<PyRef<'py, PyConstraint>> {
-    let busy = || Error::argument("constraints", "a constraint is being advanced by another thread");
-    object.try_borrow().map_err(|_| busy().into())
+    object.try_borrow().map_err(|_| busy())
+}
+
+/// Move a constraint. It is held for that alone: an error is made, and may hand the GIL on, when it is free again.
+fn moved<T>(
+    object: &Bound<'_, PyConstraint>,
+    change: impl FnOnce(&mut Constraint) -> Result<T, Error>,
+) -> PyResult<T> {
+    let result = change(&mut object.try_borrow_mut().map_err(|_| busy())?.constraint);
+    Ok(result?)
+}
+
+/// PyO3's own error for this is a bare RuntimeError.
+fn busy() -> PyErr {
+    raise("MaskwrightError", "the constraint is in use by another thread", |fields| {
+        fields.set_item("where", "constraint")?;
+        fields
+            .set_item("why", "a constraint belongs to one request, and two threads may not use it at once")?;
+        fields.set_item("try_", "fork() for each thread, or a lock")?;
+        fields.set_item("code", "constraint.busy")
+    })
 }
 
 /// The errors by row, if there are any.

@@ -60,12 +60,14 @@ def test_refused_tokens_change_nothing(constraint: Constraint) -> None:
 
 
 def test_a_refusal_says_what_was_expected() -> None:
-    index = TokenIndex(regex_to_dfa(r"[0-9]+(?:\xff)?"), [b"1", b"x", None], eos_id=2)
+    index = TokenIndex(
+        regex_to_dfa(r"[0-9]+(?:\xff)?"), [b"1", b"x", None, b"\xff", b"0", b"2", b"99"], eos_id=2
+    )
     constraint = Constraint(index)
     constraint.advance(0)
     with pytest.raises(TokenNotAllowed) as caught:
         constraint.advance(1)
-    assert caught.value.why == 'expected "0" to "9", "\\xff", the end of the text'
+    assert caught.value.why == 'expected "0" to "2", "9", "\\xff", the end of the text'
     constraint.advance(2)
     with pytest.raises(TokenNotAllowed) as caught:
         constraint.advance(0)
@@ -153,10 +155,12 @@ def test_bitmask_rows(constraint: Constraint, words: int) -> None:
 
 
 def test_bitmask_of_everything_is_no_mask() -> None:
-    constraint = Constraint(TokenIndex(regex_to_dfa("[abc]*"), [b"a", b"bc", None, b""], eos_id=2))
+    constraint = Constraint(TokenIndex(regex_to_dfa("[abc]*"), [b"a", b"bc", None], eos_id=2))
     bitmask = np.zeros((1, 1), np.int32)
     assert constraint.fill_bitmask(bitmask) is False
     assert bitmask[0, 0] == 0b111
+    special = Constraint(TokenIndex(regex_to_dfa("[abc]*"), [b"a", b"bc", None, None], eos_id=2))
+    assert special.fill_bitmask(bitmask) is True
 
 
 @pytest.mark.parametrize(
@@ -178,8 +182,8 @@ def test_bitmask_that_does_not_fit(constraint: Constraint, bitmask: object, row:
 
 def test_forced_text_is_what_all_completions_share() -> None:
     def forced(pattern: str, *taken: bytes) -> bytes:
-        tokens = [*taken, None]
-        constraint = Constraint(TokenIndex(regex_to_dfa(pattern), tokens, eos_id=len(taken)))
+        tokens = [*taken, *(bytes([byte]) for byte in range(256)), None]
+        constraint = Constraint(TokenIndex(regex_to_dfa(pattern), tokens, eos_id=len(tokens) - 1))
         constraint.try_advance(range(len(taken)))
         return constraint.forced_text()
 
@@ -190,6 +194,28 @@ def test_forced_text_is_what_all_completions_share() -> None:
     assert forced("a(bc)?") == b"a"
     assert forced("[ab]c") == b""
     assert forced("a*") == b""
+
+
+@pytest.mark.parametrize(
+    ("pattern", "tokens", "forced"),
+    [
+        ("[ab]c", [b"a", b"c", None], b"ac"),  # no b
+        ("a(bc|d)", [b"ab", b"d", b"c", None], b"abc"),  # a is no token, and ad none
+        ("(ab|ac)d", [b"a", b"ab", b"cd", b"d", b"c", None], b"a"),
+        ("aab|ab*", [b"aab", b"ab", None], b"a"),
+        ("a", [b"b", None], b""),
+    ],
+)
+def test_forced_text_is_what_the_tokens_can_write(
+    pattern: str, tokens: list[bytes | None], forced: bytes
+) -> None:
+    constraint = Constraint(TokenIndex(regex_to_dfa(pattern), tokens, eos_id=len(tokens) - 1))
+    assert constraint.forced_text() == forced
+
+
+def test_forced_text_without_a_way_to_the_end_is_bounded() -> None:
+    constraint = Constraint(TokenIndex(regex_to_dfa("a*b"), [b"a", None], eos_id=1))
+    assert constraint.forced_text() == b"a" * 65_536
 
 
 def test_a_random_walk_with_rollbacks_agrees_with_a_fresh_constraint() -> None:
