@@ -312,7 +312,11 @@ def _checked_size(vocab_size: object, n_tokens: int) -> int:
     size = check_id(vocab_size, f"{_HERE}, vocab_size")
     if size < n_tokens:
         refuse(
-            f"vocab_size {size} is too small", where=_HERE, why=f"there are {n_tokens} tokens", code="size"
+            f"vocab_size {size} is too small",
+            where=_HERE,
+            why=f"there are {n_tokens} tokens",
+            try_="no vocab_size; or from_tokens without the last tokens, if the model has no logits for them",
+            code="size",
         )
     return size
 
@@ -362,10 +366,18 @@ def _eos_number(entry: object, names: Mapping[str, int]) -> int:
         refuse(
             f"the EOS {entry!r} is not a special token",
             where=_HERE,
-            why="no special token has the name",
+            why=f"the special tokens are {_listed(names)}" if names else "no special token is named",
+            try_=f"special={{{entry!r}: its id}}, or the id itself",
             code="eos",
         )
     return names[entry]
+
+
+def _listed(names: Iterable[str], most: int = 8) -> str:
+    """Some names, and how many more there are."""
+    listed = sorted(names)
+    more = f" and {len(listed) - most} more" if len(listed) > most else ""
+    return ", ".join(map(repr, listed[:most])) + more
 
 
 def _need(tokenizer: object, method: str, kind: str) -> None:

@@ -101,6 +101,11 @@ def test_reader_that_goes_away() -> None:
 
 def test_interrupt_is_quiet() -> None:
     command = [sys.executable, "-m", "maskwright", "sample", "--regex", "[ab]{4}", "-n", "1000000"]
+    # A job in the background of a script ignores the signal, and so would its children.
+    restored = (
+        "import os, signal as s, sys; s.signal(s.SIGINT, s.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])"
+    )
+    command = [sys.executable, "-c", restored, *command]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.stdout is not None
     assert process.stdout.readline()  # it is at work
